@@ -172,7 +172,7 @@ def repeated(path, count):
     pq.write_table(table.take(pa.array([0] * count)), path, compression="zstd")
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("name", ["transactions", "events"])
 @pytest.mark.parametrize("is_declared", [False, True])
 def test_millions_of_repeated_rows_are_refused_before_any_is_read(

@@ -46,6 +46,7 @@ def test_auto_takes_the_compiled_engine_where_the_log_repays_it(
     assert audit(AuditRequest(files=(log,))).engine == engine
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize(("more", "engine"), [(0, "compiled"), (1, "readable")])
 def test_work_beyond_the_kernels_times_is_left_to_the_readable_code(log, monkeypatch, more, engine):
     work = audit(AuditRequest(files=(log,), engine="readable")).parallelism[0].work

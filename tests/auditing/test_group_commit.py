@@ -166,6 +166,7 @@ def test_each_parent_has_committed_and_is_not_before_what_must_be_waited_for(sto
         last[task.session] = task.number
 
 
+@pytest.mark.long
 @given(stories(), DELAYED)
 def test_the_first_of_a_group_waits_for_the_delay(story, delay):
     commits, _ = commits_of(story)
@@ -312,7 +313,7 @@ def test_a_reason_is_given_only_where_the_source_goes_by_commit_order():
     assert counted(APART, tracker=WritesetTracker, session=None)[1] == ""
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=8)
 @pytest.mark.parametrize(
     "one", read_results(STORE), ids=lambda one: f"{one['load']}-{one['delay']}"
 )

@@ -140,7 +140,7 @@ CONFLICTS = {
 }  # fmt: skip
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=8)
 @pytest.mark.parametrize(
     ("family", "version", "is_text"),
     [(family, one, False) for family, found in VERSIONS.items() for one in found]

@@ -115,7 +115,7 @@ def test_applier_without_conflicts_is_caught(logs, name):
     assert disagreement(found) is None
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize(
     "path", ["mysql-9.7.4/load-full-metadata", "mariadb-10.11.19/load-full-metadata",
              "mariadb-10.11.19/domains", "mysql-9.7.4/load-minimal-image"],

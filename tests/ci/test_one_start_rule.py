@@ -96,6 +96,7 @@ def test_start_rule_is_stated_in_its_homes_only():
         )
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("home", HOMES)
 def test_each_home_states_the_rule(home):
     assert any(restatements(text) for path, text in modules() if path.startswith(home))

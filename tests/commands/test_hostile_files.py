@@ -64,6 +64,7 @@ def test_endless_file_is_refused(reader, tmp_path, monkeypatch, capsys):
     refused([word.format("/dev/zero") for word in READERS[reader]], capsys)
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("name", ["../../victim", "/tmp/victim", "a/b", "", ".", "..", "a\0b"])
 def test_name_in_the_index_of_a_campaign_does_not_leave_the_folder(name, tmp_path, monkeypatch):
     pytest.importorskip("pyarrow")

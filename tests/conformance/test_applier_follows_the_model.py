@@ -49,6 +49,7 @@ def refused_steps(history):
     return count, refused
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("dialect", ["logical_clock", "logical_clock_unordered"])
 def test_every_start_of_the_reference_is_a_start_of_the_specification(dialect):
     workload = Workload(transactions=6, rows=4, dialect=dialect, options=OPTIONS)

@@ -49,7 +49,7 @@ def test_every_run_of_a_campaign_is_a_run_of_the_specification(name, tmp_path):
     assert follower.steps > 3 * ROUNDS * BATCH
 
 
-@pytest.mark.long(quick=3)
+@pytest.mark.long(quick=9)
 @pytest.mark.parametrize(
     ("name", "mutant"),
     [("commit order", "commit_order_is_not_asked"), ("batches", "batch_has_no_barrier"),

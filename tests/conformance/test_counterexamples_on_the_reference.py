@@ -40,7 +40,7 @@ def test_run_of_the_reference_breaks_the_property(name):
     assert property_named(entry.breaks).violations(history)
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=12)
 @pytest.mark.parametrize("name", READ)
 def test_run_is_one_of_the_faulty_specification_and_of_no_other(name):
     entry = RUNS[name]
@@ -71,6 +71,7 @@ def test_specification_with_another_fault_does_not_follow_the_run():
     assert follow(other, entry.reading(entry.run())).refused is not None
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("name", sorted(RUNS))
 def test_command_on_the_page_makes_the_run_again(name, capsys):
     entry = RUNS[name]

@@ -141,7 +141,7 @@ def followed(machine, make, follower):
     return judged_at_the_end(bound(machine, make, [follower]))
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=8)
 @pytest.mark.parametrize("name", STORIES_OF)
 def test_every_story_of_a_machine_is_a_run_of_the_specification(name):
     pair, machine, make = STORIES_OF[name]

@@ -211,6 +211,7 @@ def test_breach_names_its_event_and_the_guard():
     assert monitor_named("P07").judge(before).verdict is not Verdict.VIOLATED
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("theorem", sorted(OF_A_GROUP))
 def test_stable_set_that_nobody_has_certified_is_unknown(theorem):
     for history in healthy("P49", 40, transactions=8):

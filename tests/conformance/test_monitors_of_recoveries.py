@@ -83,6 +83,7 @@ def test_no_drawn_healthy_run_is_a_false_alarm(subject):
     assert sorted(held) == sorted(DECIDED[subject])
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("theorem", CAUGHT)
 def test_mutant_is_seen(theorem):
     mutant = mutant_named(CAUGHT[theorem])
@@ -90,6 +91,7 @@ def test_mutant_is_seen(theorem):
     assert any(judged(theorem, run).verdict is Verdict.VIOLATED for run in runs)
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

@@ -79,6 +79,7 @@ def test_both_logs_of_every_member_go_together_and_appliers_overlap(recorded):
     assert any(ISOLATED in one.flags for one in history.transactions)
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("rule", RULES)
 def test_recorded_cluster_keeps_the_rule(recorded, rule):
     assert verdict_of(recorded[0], property_named(rule)) is Verdict.HOLDS

@@ -53,6 +53,7 @@ def gives_way(name):
     return sum(step.actions == ("call_back",) for step in steps)
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("name", RUNS)
 def test_replica_is_a_run_of_the_queue_that_starts_after_nothing(name):
     why, steps = refusal(beginning(name))
@@ -60,6 +61,7 @@ def test_replica_is_a_run_of_the_queue_that_starts_after_nothing(name):
     assert steps >= 150
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("name", CONSERVATIVE)
 def test_conservative_replica_is_a_run_of_the_queue_of_batches(name):
     why, steps = refusal(beginning(name), "batches")
@@ -74,6 +76,7 @@ def test_records_have_transactions_that_give_way():
     assert {*CONSERVATIVE} < {*whole}
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("name", HOT)
 @pytest.mark.parametrize("starts_after", ["batches", "conflicts"])
 def test_speculative_replica_starts_sooner_than_other_modes(name, starts_after):

@@ -93,6 +93,7 @@ def over_restricted():
     return {one.name: one for one in mutants(batches())}
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     "action", ["start", "apply", "start_commit", "fail", "roll_back", "retry", "engine_commit"]
 )

@@ -63,7 +63,7 @@ def test_records_are_of_both_servers_and_all_settings():
         assert max(Counter(written).values()) >= 2, "nothing was committed together"
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("name", WAITING)
 def test_source_whose_waits_stand_is_a_run_of_the_proved_system(name):
     reading, statements = proved("P10")
@@ -72,7 +72,7 @@ def test_source_whose_waits_stand_is_a_run_of_the_proved_system(name):
     assert followed.steps >= 80
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=8)
 @pytest.mark.parametrize("name", RUNS)
 def test_source_is_a_run_of_the_model_of_its_settings(name):
     assert refusal(recorded(name), settings(recorded(name))) == ""

@@ -44,7 +44,7 @@ def test_right_applier_fails_no_case(rule):
     assert passed > 90
 
 
-@pytest.mark.long(quick=3)
+@pytest.mark.long(quick=9)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_faulty_applier_is_caught_by_its_case_and_by_no_unrelated_one(fault):
     others = random.Random(fault.name).sample(suite(), 3)

@@ -66,7 +66,7 @@ def test_fault_that_40_uniform_and_adversarial_schedules_miss_is_found():
     assert right.explored.is_exhaustive
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=8)
 @pytest.mark.parametrize("case", SHORT, ids=lambda case: case.id)
 def test_short_case_is_explored_within_the_default_budget_or_says_what_is_left(case):
     explored = conformance_of(LogicalClock).run_case(case).explored

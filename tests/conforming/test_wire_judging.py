@@ -39,6 +39,7 @@ def only(pattern: str, verdict) -> None:
     assert verdict.findings
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_appliers_without_fault_hold_at_their_own_level(judged, seed):
     source = transfers(30, seed)
@@ -52,6 +53,7 @@ def test_appliers_without_fault_hold_at_their_own_level(judged, seed):
     assert judged(source, batches(source, 3), required="batches", compacts=True).level == "batches"
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_lost_transaction_is_found_though_all_of_its_rows_are_written_later(judged, seed):
     source = transfers(40, seed)
@@ -81,6 +83,7 @@ def test_transactions_of_a_common_row_in_the_wrong_order_are_reordered(judged, s
     )
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_transaction_applied_again_after_later_ones_is_repeated(judged, seed):
     source = transfers(40, seed)

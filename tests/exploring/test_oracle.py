@@ -47,6 +47,7 @@ def unexpected(found):
     }
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("name", ["applier", "group"])
 def test_sound_subject_breaks_nothing(name):
     assert unexpected(findings(name, runs=60)) == set()

@@ -75,6 +75,7 @@ def test_breach_is_never_held_to_be_sound_without_a_field(mutant, kind, field):
     assert verdict_of(stripped, prop) is not Verdict.HOLDS
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     "mutant",
     [

@@ -93,6 +93,7 @@ def test_machine_finds_the_fault_of_a_mutant(machine, name):
     assert_breaks(faulty, mutant.caught_by, HUNT)
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     ("machine", "situation"),
     [

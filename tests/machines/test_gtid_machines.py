@@ -100,6 +100,7 @@ def test_unsafe_method_is_found_to_break_what_it_is_known_to_break(dialect, name
     assert_breaks(machine, name, HUNT)
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     ("machine", "situation"),
     [

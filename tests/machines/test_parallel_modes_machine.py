@@ -41,6 +41,7 @@ def test_no_order_of_steps_gives_a_domain_too_many_workers():
     run_state_machine_as_test(machine, settings=fewer())
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     "name",
     [

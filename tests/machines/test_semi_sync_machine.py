@@ -75,7 +75,7 @@ def test_no_story_breaks_the_safe_design_with_other_settings(options):
     run_state_machine_as_test(machine, settings=fewer())
 
 
-@pytest.mark.long(quick=3)
+@pytest.mark.long(quick=9)
 @pytest.mark.parametrize(
     "name",
     [

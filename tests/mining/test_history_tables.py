@@ -65,6 +65,7 @@ def written_in(path, files):
     ]  # fmt: skip
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("seed", range(12))
 def test_any_cut_into_row_groups_and_tasks_gives_the_counts_of_the_whole(tmp_path, seed):
     rng = random.Random(seed)

@@ -24,7 +24,7 @@ def random_world(system, scope, random):
     return World(scope, tables)
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=12)
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_guards_and_updates_are_those_of_the_readable_reading(name):
     system = SYSTEMS[name]()
@@ -56,7 +56,7 @@ def test_guards_and_updates_are_those_of_the_readable_reading(name):
     assert enabled
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=12)
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_statements_are_true_where_the_readable_reading_says_so(name):
     system = SYSTEMS[name]()

@@ -100,7 +100,7 @@ def test_symmetry_of_states_of_three_words():
     assert readable.orbit == 2
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("name", READINGS)
 def test_refuted_reading(name):
     dialect, workload, which = READINGS[name]

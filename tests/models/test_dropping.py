@@ -169,6 +169,7 @@ def test_system_without_a_piece_has_all_the_others():
         assert left == [str(other) for other in pieces(counter()) if str(other) != str(piece)]
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     ("name", "noticed"),
     [

@@ -433,6 +433,7 @@ WITHOUT_THE_GUARD = [
 """What they say of counterexamples where the stored run is another one."""
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     "example", EXAMPLES + WITHOUT_THE_GUARD, ids=lambda one: f"{one.of}.{one.system}"
 )

@@ -111,6 +111,7 @@ def test_states_of_the_applier_are_those_of_the_concrete_reading():
     assert found.broken == ""
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize(
     ("rows", "writes", "views", "distinct", "generated"),
     [
@@ -159,6 +160,7 @@ READINGS = {
 }
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("name", READINGS)
 def test_refuted_reading_is_broken_and_its_trace_is_a_run(name):
     dialect, workload, which = READINGS[name]

@@ -124,6 +124,7 @@ def test_surroundings_count_what_is_possible_and_what_one_condition_forbids():
     assert surroundings(counter(), [stored_run()]) == seen
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("change", [{"most": 4}, {"marked_once": True}])
 def test_surroundings_of_another_system_are_other_ones(change):
     runs = [stored_run()]

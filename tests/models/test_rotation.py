@@ -36,6 +36,7 @@ def stalls_of_the_reference(*, waits_for_xids, dump_needs_lock_log):
     return sum(bool(commits_reach_their_end(SEMI_SYNC.run(one, workload))) for one in schedules)
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("dump_needs_lock_log", [False, True])
 @pytest.mark.parametrize("waits_for_xids", [False, True])
 def test_source_stalls_exactly_where_the_dump_thread_needs_lock_log(

@@ -37,6 +37,7 @@ def test_all_but_the_statement_about_readers_is_proved_by_the_kernel():
         assert check(one, certificate).is_proved, one.statement
 
 
+@pytest.mark.long
 def test_client_is_answered_when_its_group_is_acknowledged_in_part():
     early = next(one for one in AFTER_COMMIT.covers if one.name == "answered_before_its_group")
     run = reach(AFTER_COMMIT, early, SMALL, 8)

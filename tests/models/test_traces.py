@@ -11,7 +11,7 @@ from paraply.models.judging.traces import stored_runs, to_data
 RUNS = stored_runs()
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=12)
 @pytest.mark.parametrize("entry", COUNTEREXAMPLES, ids=lambda entry: entry.id)
 def test_stored_run_breaks_its_statement_without_asking_a_solver(entry):
     run = replayed(entry, RUNS[entry.id])

@@ -279,6 +279,7 @@ def followed(system, start, told, *, is_safe):
     return world
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_steps_of_an_example_happen_and_keep_the_statements(name):
     example, entry = EXAMPLES[name], theorem(name)

@@ -270,6 +270,7 @@ def test_replica_that_shows_what_its_source_has_not_committed_yet_breaks_no_wait
     assert found["all", "stale read"].status is Status.CONFIRMED
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("workload", [SET, COUNTER])
 @pytest.mark.parametrize("level", IsolationLevel, ids=lambda one: one.value)
 def test_lost_objects_refute_every_target_and_level(workload, level):

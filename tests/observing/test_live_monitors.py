@@ -135,6 +135,7 @@ def test_whole_group_whose_number_misses_a_waiting_writer_is_refused(theorem):
     assert "receive(m=" in found.reason
 
 
+@pytest.mark.long
 def test_whole_group_whose_member_commits_writers_of_a_row_the_other_way_round_is_refused():
     trace, held = recorded(JOINER_COLLECTS), Counter()
     history = history_of(trace)
@@ -207,6 +208,7 @@ def test_group_that_commits_in_one_order_is_followed_by_p54_too(monkeypatch):
         assert found[name].steps >= 200
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("theorem", ["P01", "P04"])
 def test_number_below_that_of_the_last_writer_is_refused(theorem):
     trace = recorded(JOINER_COLLECTS)
@@ -248,7 +250,7 @@ def test_first_transaction_after_each_start_is_followed_by_p03():
     assert len(found["T512 at r2"].recorded.steps) == 18
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long
 @pytest.mark.parametrize("other", [199, 513])
 def test_member_that_commits_its_first_transaction_beside_another_is_refused_by_p03(other):
     def exchanged(member, commits):

@@ -34,6 +34,7 @@ def test_the_models_follow_an_applier_in_order():
         assert not any(one[model].undecided for one in told)
 
 
+@pytest.mark.long
 def test_commits_out_of_order_are_refused_by_the_model_of_commit_order_alone():
     told = followed(subject_named("applier"), UNORDERED)
     found = refused(told, "commit_order")

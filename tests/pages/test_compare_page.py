@@ -18,6 +18,7 @@ def speedups(workload, seed):
     }, {line.applier.name: line.measured for line in result.lines}
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_what_the_page_says_holds_for_other_seeds(seed):
     hot, measures = speedups("hot-keys", seed)

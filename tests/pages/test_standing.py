@@ -27,11 +27,13 @@ def is_of_a_group(entry):
     return all(GROUP_SYSTEM.match(build().name) for build in entry.systems)
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("entry", THEOREMS, ids=lambda entry: entry.id)
 def test_theorems_of_the_group_model_are_those_of_its_systems(entry):
     assert is_of_a_group(entry) == (entry.standing.place is Place.OF_THE_GROUP)
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("entry", THEOREMS, ids=lambda entry: entry.id)
 def test_theorem_names_statements_of_the_group_model_or_a_short_reason(entry):
     standing = entry.standing

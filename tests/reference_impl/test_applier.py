@@ -41,6 +41,7 @@ def test_no_schedule_breaks_what_the_dialect_keeps(dialect, options):
                 assert not prop.violations(history), (prop.name, schedule.seed)
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     ("name", "options"),
     [

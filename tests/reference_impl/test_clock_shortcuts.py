@@ -66,7 +66,7 @@ def told(run):
     return {one.name: getattr(run, one.name) for one in fields(Run)[1:-1]}
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=12)
 @pytest.mark.parametrize("name", APPLIERS)
 def test_row_events_that_no_other_task_meets_are_applied_at_once_without_another_moment(name):
     skipped = 0

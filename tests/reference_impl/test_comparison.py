@@ -78,7 +78,7 @@ def run(applier, log, stamps, workers):
 # Held to the reference.
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=12)
 @pytest.mark.parametrize("dialect", SCHEMES)
 @pytest.mark.parametrize("rows", [4, 12])
 def test_clock_of_a_scheme_commits_when_the_reference_does(dialect, rows):
@@ -227,6 +227,7 @@ def test_no_applier_beats_the_bounds_that_bind_it(name, workers):
         assert what.applied == log.count
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("name", STREAMS)
 def test_serial_has_no_anomaly_and_whoever_keeps_dependencies_ends_as_it_does(name):
     log, stamps = workload(name)

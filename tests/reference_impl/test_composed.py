@@ -108,6 +108,7 @@ def test_readers_find_in_a_row_who_wrote_it():
     assert [one.writer for one in table.seen()] == [3]
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("after_commit", [False, True])
 def test_only_after_commit_breaks_the_wait_of_commits(after_commit):
     """The exception of the property is needed there, and hides nothing elsewhere."""

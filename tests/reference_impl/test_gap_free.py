@@ -72,6 +72,7 @@ def test_number_given_at_the_beginning_is_missing_for_ever_once_its_transaction_
     assert firsts == {"allocates_early": {1, 2}, "mysql_5_6": {1}}
 
 
+@pytest.mark.long
 def test_same_hole_and_the_same_filter_do_mariadb_no_harm():
     judges = [p for p in properties_of(GTID_TOPOLOGY) if p.check]
     options = {"topology": "failover", "filter": True, "holes": 3}

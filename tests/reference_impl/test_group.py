@@ -105,6 +105,7 @@ def test_view_change_waits_for_sessions_that_were_certified_before_it():
     assert r1.applicable()
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("is_apart", [True, False])
 def test_members_at_rest_agree_whatever_sessions_and_ddl_do(is_apart):
     options = {"sessions_commit_apart": is_apart, "sessions": 2, "alterations": 2}

@@ -176,6 +176,7 @@ def runs(topology, count=300, **options):
     return (GTID_TOPOLOGY.run(schedule, workload) for schedule in random_schedules(2, count))
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     ("topology", "situation"),
     [

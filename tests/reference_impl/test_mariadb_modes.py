@@ -63,6 +63,7 @@ def test_breach_that_a_mode_is_known_for_is_found(dialect, name):
     assert any(JUDGES[name].violations(history) for history in runs)
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     ("dialect", "name"),
     [
@@ -302,6 +303,7 @@ def test_schemas_hash_to_different_domains_of_the_ten():
     assert all(20 <= domain < 30 for domain in domains)
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize(
     ("dialect", "first_seed"),
     [("conservative_by_schema", 0), ("optimistic_by_schema", 750)],  # seldom in optimistic
@@ -375,6 +377,7 @@ NO_CONFLICTS = small_group_log(64, 60)
 HOT = small_group_log(6, 60)
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("mode", list(Mode))
 @pytest.mark.parametrize("log", [NO_CONFLICTS, HOT], ids=["spread", "hot"])
 def test_log_on_the_clock_is_applied_in_order_with_any_number_of_workers(mode, log):

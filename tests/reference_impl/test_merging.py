@@ -60,6 +60,7 @@ def test_claims_of_the_document_for_c4_are_decided_in_a_whole_scope(dialect, cou
     assert (runs, any_time, eventual) == counts
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("dialect", ["c4", "c4_c1", "c4_c2"])
 def test_transactions_of_a_job_commit_in_one_step_and_count_as_no_overlap(dialect):
     merged = overlapped = 0

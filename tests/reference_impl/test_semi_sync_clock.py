@@ -23,6 +23,7 @@ def runs_of(dialect, schedules=12, **options):
         yield SEMI_SYNC_CLOCK.run(schedule, workload).check()
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("durations", DURATIONS, ids=str)
 @pytest.mark.parametrize("dialect", ["chained", "mysql_ordered", "mysql_unordered"])
 def test_commit_waits_for_two_round_trips_at_most(dialect, durations):

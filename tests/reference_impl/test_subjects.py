@@ -59,7 +59,7 @@ def options_in(where):
     return options
 
 
-@pytest.mark.long(quick=3)
+@pytest.mark.long(quick=6)
 @pytest.mark.parametrize(
     ("subject", "known"),
     [
@@ -82,7 +82,7 @@ def test_subject_breaks_with_options_what_it_is_known_to_break(subject, known):
         assert found is not None, name
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=8)
 @OF_A_SUBJECT
 def test_no_single_option_breaks_what_it_is_not_known_to_break(subject):
     judged = [prop for prop in properties_of(subject) if prop.check is not None]

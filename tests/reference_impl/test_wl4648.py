@@ -61,7 +61,7 @@ def test_no_schedule_breaks_what_the_scheme_keeps(dialect, options):
                 assert not prop.violations(history), (prop.name, schedule.seed)
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=12)
 @pytest.mark.parametrize(
     ("dialect", "name"), [(d, n) for d, names in WL4648.breaks.items() for n in sorted(names)]
 )
@@ -111,6 +111,7 @@ def test_reader_of_the_example_sees_it_and_the_late_change_is_discarded():
 
 # Pinned, as runs and breaches of any-time and of eventual consistency over every run of a scope of
 # two transactions: a change in the numbers is a change of the subject.
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     ("dialect", "counts"),
     [

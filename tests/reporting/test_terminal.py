@@ -48,6 +48,7 @@ def test_hostile_text_is_shown_rather_than_dropped():
     assert r"\x1b[2J\x1b]0;owned\x07<script>alert(1)</script>" in text
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("situation", EVERY_SITUATION)
 def test_colours_change_nothing_that_is_said(situation):
     result = EVERY_SITUATION[situation]()

@@ -186,6 +186,7 @@ def test_numbers_of_log_files_show_one_that_is_left_out():
     ]  # fmt: skip
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("folder", REPLICAS, ids=lambda folder: folder.parent.name)
 def test_real_replicas_are_followed(folder, capsys):
     target = str(folder / "replica-bin.000001")

@@ -88,6 +88,7 @@ def forged_replica(folder: Path, fault: str, tmp_path: Path) -> Path:
     return forged.save(tmp_path / "target.000001")
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("folder", REPLICAS, ids=lambda f: f"{f.parent.name}/{f.name}")
 @pytest.mark.parametrize("fault", ["swapped", "lost", "twice", "cut"])
 def test_forged_replica_is_detected(folder, fault, tmp_path):

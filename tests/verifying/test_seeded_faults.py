@@ -208,6 +208,7 @@ def test_each_applier_reaches_exactly_its_level(case: Case, tmp_path: Path):
     assert not result.unknown or result.end is End.BEHIND
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("case", cases()[::9], ids=lambda case: case.name)
 def test_required_level_gives_the_verdict(case: Case, tmp_path: Path):
     source = run(source_of(case), tmp_path / "source.000001", START)

@@ -180,6 +180,7 @@ def test_seldom_chosen_options_get_their_turn_for_a_fault_that_is_placed():
     assert 0.08 < shares[False][True] / shares[False].total() < 0.18
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("subject", ["wl4648", "gtid_positions", "semi_sync", "group", "composed"])
 def test_a_run_with_placed_faults_repeats_by_seed_and_by_choices(subject):
     drawing = Drawing(subject=subject_named(subject), given=Workload())

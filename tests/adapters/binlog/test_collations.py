@@ -94,7 +94,7 @@ def test_unknown_and_ambiguous_collations_get_the_coarse_fold(collation):
 # Every measured collation
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=16)
 @pytest.mark.parametrize("table", TABLES)
 def test_characters_fold_alike_if_and_only_if_they_weigh_alike(table):
     weights = weight_table(table)

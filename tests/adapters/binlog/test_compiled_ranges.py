@@ -102,6 +102,7 @@ def test_any_part_of_a_short_log_gives_the_same_result(tmp_path, seed):
             compare(files, some_selection(txns, rng), options, transactions_max=size)
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("seed", seeds(6, quick=2))
 def test_domains_that_take_turns_are_chosen_alike(tmp_path, seed):
     rng = random.Random(f"turns {seed}")
@@ -116,6 +117,7 @@ def test_domains_that_take_turns_are_chosen_alike(tmp_path, seed):
         assert compare([path], chosen) is not None
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("seed", [4, 5, 6, 9])
 def test_rows_that_do_not_fit_before_a_range_are_not_told_in_it(tmp_path, seed):
     """The log begins after its tables were made, so that any change may have deleted a child."""
@@ -160,6 +162,7 @@ def test_pair_that_a_range_cuts_is_no_violation_in_either_engine(hot_pairs, dial
         assert ((earlier, later) in found) != is_cut
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_range_is_judged_by_the_compiled_engine(hot_pairs, dialect, monkeypatch):
     path, txns, whole = hot_pairs[dialect]
@@ -174,6 +177,7 @@ def test_range_is_judged_by_the_compiled_engine(hot_pairs, dialect, monkeypatch)
     assert result.transactions == len(txns) - len(txns) // 2
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_metadata_of_passed_over_batches_is_checked_at_once(hot_pairs, dialect, monkeypatch):
     path, txns, _ = hot_pairs[dialect]

@@ -36,6 +36,7 @@ def test_logs_of_both_servers_are_shipped():
     assert len(FILES) > 50
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(("folder", "file"), FILES, ids=_name)
 def test_recorded_log_decodes_to_what_its_server_printed(folder, file):
     printed = gzip.decompress((folder / "expected" / f"{file}.txt.gz").read_bytes())
@@ -102,6 +103,7 @@ REBUILT = [
 ]  # fmt: skip
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("folder", REBUILT, ids=_name)
 def test_rows_rebuilt_from_the_log_are_the_rows_the_server_had(folder):
     truth = json.loads(gzip.decompress((folder / "rows.json.gz").read_bytes()))
@@ -143,6 +145,7 @@ TAMPERED = {
 }
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("what", TAMPERED)
 @pytest.mark.parametrize("server", sorted({folder.parent.name for folder in SCENARIOS}))
 def test_comparison_notices_a_tampered_text(server, what):

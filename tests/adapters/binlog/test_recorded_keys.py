@@ -77,6 +77,7 @@ def test_last_committed_is_exactly_the_last_conflict_by_our_keys(folder):
         assert txn.last_committed == max(conflict, barrier), (txn.start, txn.keys)
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("folder", recorded("mysql-*/*"))
 def test_no_recorded_transaction_conflicts_past_its_last_committed(folder):
     """Foreign keys included: what we tie may be no more than the server kept apart."""
@@ -86,6 +87,7 @@ def test_no_recorded_transaction_conflicts_past_its_last_committed(folder):
     assert judged
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("folder", recorded("mariadb-*/*"))
 def test_no_two_members_of_a_recorded_commit_group_conflict(folder):
     groups = defaultdict(list)

@@ -152,6 +152,7 @@ def test_rows_that_contradict_are_found_alike(tmp_path, monkeypatch, seed):
     assert result.replay.duplicate_keys or result.replay.rows_forgotten
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("seed", range(6))
 def test_rows_that_may_have_cascaded_contradict_alike(tmp_path, seed):
     """The log begins after its tables were made, so that any change may have deleted a child."""
@@ -191,6 +192,7 @@ def test_prepared_rows_that_contradict_are_found_alike(tmp_path, seed):
     assert result.kinds["xa"]
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("seed", range(6))
 def test_unknown_keys_in_several_domains_give_the_same_result(tmp_path, seed):
     rng = random.Random(f"domains {seed}")

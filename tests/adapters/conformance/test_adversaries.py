@@ -139,6 +139,7 @@ def logs_stamped(kind):
             yield log
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("kind", Stamps)
 def test_stamps_order_conflicts_and_write_zero_only_at_the_start_of_a_file(kind):
     for log in logs_stamped(kind):
@@ -154,6 +155,7 @@ def test_stamps_order_conflicts_and_write_zero_only_at_the_start_of_a_file(kind)
                     assert earlier.timestamp.sequence_number <= stamp.last_committed
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("kind", Stamps)
 def test_commit_groups_are_without_conflict_and_their_numbers_never_come_back(kind):
     for log in logs_stamped(kind):

@@ -115,6 +115,7 @@ def test_suite_has_every_family_and_stable_ids():
         assert case.source
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("case", suite(), ids=lambda case: case.id)
 def test_every_log_of_the_suite_applies_serially(case):
     for seed in range(10 if "random" in case.id else 1):

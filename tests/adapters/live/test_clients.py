@@ -63,6 +63,7 @@ def logged(number, tag, *, rows=()):
     )  # fmt: skip
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("workload", CLIENT_WORKLOADS)
 def test_clients_of_a_serial_store_record_a_history_that_holds(workload):
     store = Store()
@@ -120,6 +121,7 @@ def test_store_that_loses_or_does_not_apply_is_caught(workload, store, others, e
     assert expected <= found <= {*expected, "monotonic reads", "monotonic reads at one server"}
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("workload", [SET, COUNTER])
 @pytest.mark.parametrize("code", [2013, 1213])
 def test_commit_of_unknown_outcome_may_have_happened_and_a_refused_one_may_not(workload, code):

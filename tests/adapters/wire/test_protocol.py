@@ -242,6 +242,7 @@ def test_lock_waits_are_those_of_waiting_transactions(family):
     assert lock_waits(text) == {31}
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("name", ["A", "E", "H", "I", "J", "L", "M"])
 def test_random_case_is_a_log_of_any_server_once_what_changes_nothing_is_left_out(name):
     (case,) = cases_named([f"{name}-random-01"])

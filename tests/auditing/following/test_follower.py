@@ -278,6 +278,7 @@ def test_tables_whose_last_commit_the_disk_lost_in_part_are_continued(logs, tmp_
     assert_equal(again.result(), files)
 
 
+@pytest.mark.long
 def test_file_that_the_machine_cannot_read_is_audited_at_the_next_start(logs, tmp_path):
     files = rotated(ForgedLog.read(logs["mysql"]), tmp_path / "logs", 3, 0)
     follower = Follower(str(tmp_path / "out"), AuditRequest(files=(), engine="readable"))

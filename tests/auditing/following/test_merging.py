@@ -159,6 +159,7 @@ def test_writer_that_is_killed_at_each_step_of_a_merge(tmp_path, whole, seed):
     assert not set(SCHEMAS) - {FILES, PARALLELISM, "violations", "findings"}
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("is_guarded", [True, False])
 def test_process_that_was_asleep_does_not_merge_the_same_files_again(
     tmp_path, monkeypatch, is_guarded

@@ -19,6 +19,7 @@ def profile(result):
     return result.width_over_time, result.blockers, result.critical_path
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("dialect", ["mariadb", "mysql"])
 def test_one_part_has_the_profile_of_one_auditor(logs, dialect, engine):

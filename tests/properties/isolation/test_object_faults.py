@@ -35,7 +35,7 @@ def broken(history):
     return {label for label, one in findings(history).items() if one.verdict is Verdict.VIOLATED}
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=6)
 @pytest.mark.parametrize("fault", list(Fault), ids=lambda one: one.name.lower())
 @pytest.mark.parametrize("data_type", OBJECTS, ids=lambda one: one.value)
 def test_fault_is_found_by_its_property(data_type, fault):

@@ -162,6 +162,7 @@ BROKEN = (
 )  # fmt: skip
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.__name__)
 def test_broken_rule_is_found_by_small_histories(broken, monkeypatch):
     broken(monkeypatch)

@@ -132,7 +132,7 @@ def assert_alike(events: list[bytes], draw: random.Random, **options) -> int:
     return light
 
 
-@pytest.mark.long(quick=6)
+@pytest.mark.long(quick=18)
 @pytest.mark.parametrize("folder", RECORDED, ids=lambda f: f"{f.parent.name}/{f.name}")
 def test_recorded_transactions_are_the_same(folder):
     light = 0
@@ -349,7 +349,7 @@ def test_watch_finds_the_same(generated, dialect, load, fault, tmp_path, monkeyp
         assert found
 
 
-@pytest.mark.long(quick=3)
+@pytest.mark.long(quick=6)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("fault", ["none", "changed", "lost"])
 def test_watch_with_filtered_tables_finds_the_same(

@@ -150,6 +150,7 @@ def test_killed_watch_says_the_same(folder, fault, tmp_path, monkeypatch):
     assert watch.snapshots()[0].counts == uninterrupted.snapshots()[0].counts
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("folder", REPLICAS, ids=lambda f: f"{f.parent.name}/{f.name}")
 @pytest.mark.parametrize("fault", ["lost", "errant"])
 def test_pieces_of_both_logs_show_the_finding_again(folder, fault, tmp_path, capsys):

@@ -105,7 +105,7 @@ def sent(files: list[Path], folder: Path, **options) -> SentLog:
     return SentLog(*files, name="db1", is_mariadb="mariadb" in str(folder), **options)
 
 
-@pytest.mark.long(quick=5)
+@pytest.mark.long(quick=15)
 @pytest.mark.parametrize("folder", LOADS, ids=lambda f: f"{f.parent.name}/{f.name}")
 def test_recorded_source_is_judged_as_by_an_audit(folder):
     files = files_of(folder)
