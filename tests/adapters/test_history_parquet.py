@@ -33,6 +33,7 @@ def test_histories_round_trip_through_parquet(tmp_path, several):
     assert list(read_parquet(tmp_path)) == several
 
 
+@pytest.mark.long(quick=4)
 @pytest.mark.parametrize("rows", [1, 2, 3, 1000])
 def test_histories_round_trip_whatever_the_batches(tmp_path, monkeypatch, rows):
     monkeypatch.setattr(history_parquet, "BATCH_ROWS", rows)

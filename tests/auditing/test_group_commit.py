@@ -141,6 +141,7 @@ def stories(draw):
 DELAYED = st.sampled_from((0, 1, 30, 100, 1_000))
 
 
+@pytest.mark.long
 @given(stories(), DELAYED)
 def test_neither_a_session_nor_a_row_has_two_transactions_in_a_group(story, delay):
     commits, log = commits_of(story)

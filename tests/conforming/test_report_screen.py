@@ -128,6 +128,7 @@ def assert_is_one_screen(report, lines_max=LINES_MAX):
         assert not count or f"{count} {kind.value}" in text.splitlines()[-1]
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("seed", range(12))
 def test_wrong_applier_fills_one_screen_and_every_cause_is_mentioned(failures, seed):
     assert_is_one_screen(wrong_applier(failures, seed))

@@ -162,6 +162,7 @@ def test_kernel_is_given_no_certificate_of_a_false_model(build):
     assert all(make(part, timeout_s=2.0) is None for part in false)
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("build", FALSE_MODELS)
 def test_bounded_search_finds_the_run_of_a_false_model(build):
     system, scope, steps = build()

@@ -95,6 +95,7 @@ class Workload:
         ]
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("seed", range(6))
 def test_forged_last_committed_gives_exactly_the_pairs_it_uncovers(seed, tmp_path):
     workload = Workload(seed, checksum=seed % 2 == 0)
@@ -157,7 +158,7 @@ def keyed(path: Path, schema: Path):
     return list(follow(KeyBuilder(registry), transactions))
 
 
-@pytest.mark.long(quick=3)
+@pytest.mark.long(quick=9)
 @pytest.mark.parametrize("name", ["compressed", "no-checksum", "load-noblob-image"])
 @pytest.mark.parametrize("seed", range(3))
 def test_forged_commit_id_gives_exactly_the_pairs_it_puts_together(name, seed, tmp_path):

@@ -169,6 +169,7 @@ def test_restart_in_reentrant_mode_shows_an_old_row_beside_newer_ones():
     assert all(restart_repeats_a_transaction(history) for history in broken)
 
 
+@pytest.mark.long
 def test_watermark_as_written_covers_jobs_under_way_and_the_exact_one_does_not():
     found = {}
     for watermark in ("exact", "as_written"):

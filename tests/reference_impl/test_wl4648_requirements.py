@@ -59,6 +59,7 @@ def events_of(history):
     return found, present
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("dialect", P1)
 def test_without_workers_events_are_those_of_the_serial_loop(dialect):
     differ = 0

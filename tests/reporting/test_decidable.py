@@ -44,6 +44,7 @@ def without_reason(counts):
     return counts
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("details", [[], ["--details"], ["--plain"]])
 def test_every_report_of_an_audit_counts_the_pairs_that_may_overlap(details, capsys, tmp_path):
     found = reports(capsys, tmp_path, "audit", MINIMAL, *details)

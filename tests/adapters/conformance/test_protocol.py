@@ -114,6 +114,7 @@ def test_line_without_an_end_ends_in_a_verdict():
     assert run.fault == "a line is longer than 1,048,576 bytes"
 
 
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     ("said", "reason"),
     [

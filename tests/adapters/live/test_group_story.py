@@ -43,6 +43,7 @@ def test_every_refusal_is_told_by_every_member_that_was_there():
     assert len(refused) >= 2 * len(transactions)
 
 
+@pytest.mark.long
 def test_member_that_refuses_alone_is_found():
     trace = beginning()
     number = chosen(trace, lambda step: len(step.decided) == 3)

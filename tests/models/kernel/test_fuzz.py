@@ -67,6 +67,7 @@ def test_fuzz_notices_a_clause_that_lost_a_literal(monkeypatch):
     assert caught(300)
 
 
+@pytest.mark.long
 def test_fuzz_notices_a_contradiction_with_a_literal_too_few(monkeypatch):
     contradiction = theory.Theory.contradiction
 

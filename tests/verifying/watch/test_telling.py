@@ -116,6 +116,7 @@ def test_torn_finding_is_written_again(size, tmp_path):
     assert path.read_text() == first.as_line() + second.as_line()
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("flavour", ["mariadb-10.11.19", "mysql-9.7.4"])
 @pytest.mark.parametrize("load", ["load-full-metadata", "load-minimal-metadata"])
 def test_lag_is_explained_by_what_has_to_wait_for_the_oldest(flavour, load):
