@@ -131,11 +131,14 @@ def draw_tied_log(
     tables, number, group = draw_tables(rng), 0, 0
     for table in tables:
         table.is_blob = images == "noblob"
-    if images in ("minimal", "mixed") and rng.random() < 0.7:
+    if images in ("minimal", "mixed") and rng.random() < 0.4:
         for table in tables:
             table.primary, table.unique, table.foreign = table.primary or ("id",), [], []
             if len(table.primary) > 1:
                 table.primary = ("id",)
+    if images != "full" and rng.random() < 0.4:
+        for table in tables:
+            table.foreign = [(*each[:3], "RESTRICT", "RESTRICT") for each in table.foreign]
     domains, unchecked = rng.choice((1, 1, 2)), rng.choice((0, 0, 0.2))
 
     def begin(flags: int, last_committed: int) -> None:

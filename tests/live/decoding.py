@@ -10,7 +10,7 @@ from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.text.dump import read_text_transactions
 from paraply.adapters.binlog.transactions import read_transactions
 from paraply.adapters.servers.server import Server
-from paraply.vocabulary.log import LoggedTransaction
+from paraply.vocabulary.log import ABSENT, LoggedTransaction, RowImage
 from tests.live.runs import PATIENCE_S
 
 FIELDS = (
@@ -87,10 +87,18 @@ def is_whole(report: LogReport, read: list[LoggedTransaction]) -> bool:
 def plain_rows(logged: LoggedTransaction) -> list[tuple[object, ...]]:
     """Return the row changes; a printed text does not tell its character set, so bytes are text."""
     return [
-        (row.table, row.operation, *(image and tuple(map(_plain, image)) for image in images))
+        (row.table, row.operation, *(image and _shown(image) for image in images))
         for row in logged.rows
         for images in [(row.before, row.after)]
     ]
+
+
+def _shown(image: RowImage) -> tuple[object, ...]:
+    """Return an image's values; a printed text leaves out those at its end that are absent."""
+    values = list(map(_plain, image))
+    while values and values[-1] is ABSENT:
+        values.pop()
+    return tuple(values)
 
 
 def _plain(value: object) -> object:

@@ -150,6 +150,12 @@ NAMES = {
 }
 
 
+@pytest.mark.long
+def test_parents_that_do_not_name_their_going_are_noticed(tmp_path, monkeypatch):
+    monkeypatch.setattr(left_tables, "with_releases", lambda plan: plan)
+    assert is_told_apart(tmp_path, "minimal")
+
+
 @pytest.mark.long(quick=4)
 @pytest.mark.parametrize("change", NAMES.values(), ids=NAMES.keys())
 def test_what_a_hidden_key_does_not_name_is_noticed(tmp_path, monkeypatch, change):

@@ -23,6 +23,7 @@ from paraply.adapters.binlog.compiled.partial_images import (
     compared_columns,
     suffices,
     with_hidden,
+    with_releases,
 )
 from paraply.adapters.binlog.keys.builder import TablePlan, plan_of
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
@@ -48,6 +49,8 @@ class LeftTables:
     reasons: dict[str, str] = field(default_factory=dict)
     compared: dict[str, frozenset[int]] = field(default_factory=dict)
     """The columns that images before a change show, of tables whose images do not show all."""
+    guessed: set[str] = field(default_factory=set)
+    """Those of them of which no such image was seen."""
     restarts: int = 0
 
     def add(self, names: Iterable[str], odd: str, reason: str) -> set[str]:
@@ -67,11 +70,18 @@ class LeftTables:
         if other is None:
             return self
         found = LeftTables(
-            other.reasons | self.reasons, other.compared | self.compared,
-            max(self.restarts, other.restarts),
-        )  # fmt: skip
-        for name in self.compared.keys() & other.compared.keys():
-            if self.compared[name] != other.compared[name]:
+            other.reasons | self.reasons, restarts=max(self.restarts, other.restarts)
+        )
+        for name in self.compared.keys() | other.compared.keys():
+            sets = [each.compared[name] for each in (self, other) if name in each.compared]
+            seen = [
+                each.compared[name] for each in (self, other)
+                if name in each.compared.keys() - each.guessed
+            ]  # fmt: skip
+            found.compared[name] = min(seen or sets, key=len)
+            if not seen:
+                found.guessed.add(name)
+            if len(set(seen)) > 1:
                 found.reasons.setdefault(name, REASONS[L.PARTIAL])
         return found
 
@@ -82,31 +92,35 @@ class LeftTables:
     def compare_in_part(
         self, registry: SchemaRegistry, table: TableMap, shown: NDArray[np.int64]
     ) -> bool:
-        """Learn what images of a table show, by the first partial ones; return if that suffices.
+        """Learn what images of a table show; return whether that is new, and suffices.
 
-        ``shown`` says which columns they show, before and after.
+        ``shown`` says which columns some partial images show, before and after.
         """
-        read_by = plan_of(registry, table.name)
-        plan = scan_plan(registry, table, read_by)
-        if plan is None or table.name.lower() in self.compared:
+        name, read_by = table.name.lower(), plan_of(registry, table.name)
+        plan, schema = scan_plan(registry, table, read_by), registry.table(table.name)
+        if plan is None or schema is None or name in self.compared.keys() - self.guessed:
             return False
-        compared = compared_columns(table, plan, *shown[: len(table.columns)].T.tolist())
-        schema = registry.table(table.name)
-        if schema is None or not suffices(compared, schema, plan, read_by):
+        before, after = shown[: len(table.columns)].T.tolist()
+        compared = compared_columns(table, plan, before, after)
+        if compared == self.compared.get(name) or not suffices(compared, schema, plan, read_by):
             return False
-        self.compared[table.name.lower()] = compared
+        self.compared[name] = compared
+        # An insert has no image from before.
+        (self.guessed.discard if any(before) else self.guessed.add)(name)
         return True
 
     def plan_by_images(
         self, registry: SchemaRegistry, table: TableMap, plan: ScanPlan, read_by: TablePlan
     ) -> ScanPlan | None:
-        """Return a table's plan by what its images show; None if kernels cannot read them."""
-        compared, schema = self.compared.get(table.name.lower()), registry.table(table.name)
-        if compared is None:
+        """Return a table's plan by what images show; None if kernels cannot read them."""
+        if not self.compared:
             return plan
-        if schema is None or not suffices(compared, schema, plan, read_by):
-            return None
-        found = tuple(with_hidden(plan, read_by, compared))
+        compared, schema = self.compared.get(table.name.lower()), registry.table(table.name)
+        found = tuple(with_releases(plan))
+        if compared is not None:
+            if schema is None or not suffices(compared, schema, plan, read_by):
+                return None
+            found = tuple(with_hidden(found, read_by, compared))
         return (
             found if len({each for line in found for each in line.names}) <= len(L.MARKS) else None
         )

@@ -66,6 +66,14 @@ def _columns_of(line: KeyLine) -> list[int]:
     return [part.column for part in line.parts]
 
 
+def with_releases(plan: ScanPlan) -> Iterator[KeyLine]:
+    """Yield the keys of rows with parents that name their going: children with hidden ones ask."""
+    for line in plan:
+        is_parent = line.role == L.PARENT and not line.names
+        released = Named(frozenset({aspect(line.table, RELEASED)}))
+        yield replace(line, names=(released, released)) if is_parent else line
+
+
 def with_hidden(plan: ScanPlan, read_by: TablePlan, compared: frozenset[int]) -> Iterator[KeyLine]:
     """Yield the keys of rows with what changes name where images do not show a value before.
 

@@ -471,6 +471,8 @@ class CompiledStream(TransactionStream):
         with self.keys.registry.assuming_nothing() as assumed:
             read_by = plan_of(self.keys.registry, table.name)
             roles = roles_of_rows(self.keys.registry, table.name, read_by)
+            # Rows of others may then meet any row of this one.
+            roles |= L.MET if self.left is not None and self.left.compared else 0
             plan = self._plan(table, read_by, roles)
             is_left = self._is_left(table, plan)
         # The readable code notes what keys of left rows assume.
