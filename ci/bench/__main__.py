@@ -83,13 +83,15 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, help="also write the reports as JSON")
     parser.add_argument(
         "--store", type=Path, metavar="FILE",
-        help="put the reports into this file, each in the place of an older one (docs/speed.jsonl)",
+        help="put reports of usual sizes into this file (docs/speed.jsonl), in place of older ones",
     )  # fmt: skip
     parser.add_argument("--strict", action="store_true", help="exit 1 if a goal is missed")
     chosen = parser.parse_args(argv)
     unknown = [name for name in chosen.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    if chosen.store and chosen.megabytes:
+        parser.error("only results of the usual sizes are stored: leave out --megabytes")
     reports = []
     with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
         options = Options(

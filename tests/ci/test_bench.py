@@ -142,6 +142,13 @@ def test_newest_result_of_each_benchmark_is_kept(tmp_path):
     assert found[0] == stored("a", 2.0, Goal(name="g", wanted=1, got=2))
 
 
+def test_results_of_unusual_sizes_are_not_stored(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["audit", "--megabytes", "1", "--store", str(tmp_path / "speed.jsonl")])
+    assert "leave out --megabytes" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_page_shows_each_result_and_a_missed_goal():
     text = speed.page([stored("a", 2.0, Goal(name="twice as fast", wanted=2, got=1.5))])
     assert "| [a](#a) | twice as fast | 1.50 | at least 2.00 | **no** |" in text
