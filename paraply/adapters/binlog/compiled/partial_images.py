@@ -16,6 +16,7 @@ from paraply.adapters.binlog.column_types import BLOBS
 from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.compiled.descriptors import KeyLine, Named, ScanPlan
 from paraply.adapters.binlog.keys.builder import TablePlan
+from paraply.adapters.binlog.keys.foreign import ChildTie
 from paraply.adapters.binlog.table_map import TableMap
 from paraply.vocabulary.log import RELEASED, aspect
 from paraply.vocabulary.schema import TableSchema
@@ -37,9 +38,6 @@ def compared_columns(
     return frozenset(part.column for line in plan[:1] for part in line.parts)
 
 
-_MAY_BE_HIDDEN = frozenset({L.UNIQUE, L.CHILD, L.LOCKED, L.CHECKED})
-
-
 def suffices(
     compared: frozenset[int], schema: TableSchema, plan: ScanPlan, read_by: TablePlan
 ) -> bool:
@@ -57,7 +55,7 @@ def suffices(
     hidden = [line for line in plan if not compared.issuperset(_columns_of(line))]
     return not hidden or (
         compared == frozenset(named_by)
-        and _MAY_BE_HIDDEN.issuperset(line.role for line in hidden)
+        and not any(line.role == L.PARENT for line in hidden)
         and not any(columns[c].generated for line in hidden for c in _columns_of(line))
     )
 
@@ -82,24 +80,22 @@ def with_hidden(plan: ScanPlan, read_by: TablePlan, compared: frozenset[int]) ->
     children = iter(read_by.as_child)
     for line in plan:
         tie = next(children) if line.role == L.CHILD else None
-        names = line.names
-        if compared.issuperset(_columns_of(line)):
-            pass
-        elif tie is not None:
-            late = aspect(tie.parent, RELEASED) if tie.is_unique else tie.parent
-            names = (
-                *(names or (Named(),)), Named(reached=frozenset({late})),
-                Named(reached=frozenset({tie.parent})),
-            )  # fmt: skip
-        elif line.role == L.UNIQUE:
-            assert line.built_by is not None
-            freed, taken = (frozenset({each}) for each in line.built_by.changes)
-            if not line.built_by.is_implied:
-                met = frozenset[str]().union(*(named.met for named in names))
-                lost = freed | taken
-                names = (Named(met | taken), Named(freed, taken), Named(lost, lost))
+        is_hidden = not compared.issuperset(_columns_of(line))
         parts = (
             replace(part, is_null_if_omitted=read_by.omitted[part.column] is None)
             for part in line.parts
         )
+        names = _names_where_hidden(line, tie) if is_hidden else line.names
         yield replace(line, names=names, parts=tuple(parts))
+
+
+def _names_where_hidden(line: KeyLine, tie: ChildTie | None) -> tuple[Named, ...]:
+    if tie is not None:
+        late = aspect(tie.parent, RELEASED) if tie.is_unique else tie.parent
+        hidden = (Named(reached=frozenset({name})) for name in (late, tie.parent))
+        return (*(line.names or (Named(),)), *hidden)
+    if line.role != L.UNIQUE or line.built_by is None or line.built_by.is_implied:
+        return line.names
+    freed, taken = (frozenset({each}) for each in line.built_by.changes)
+    met = frozenset[str]().union(*(named.met for named in line.names))
+    return Named(met | taken), Named(freed, taken), Named(freed | taken, freed | taken)
