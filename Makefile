@@ -95,7 +95,7 @@ cluster-test: $(READY) ## a campaign on a Spark cluster of this machine, a worke
 	@$(BIN)/python -m ci.cluster_test $(ARGS)
 
 live-tests: $(READY) ## tests against real servers, a quarter of an hour (ci/servers installs them)
-	@$(BIN)/python -m pytest -n $(LIVE_WORKERS) --dist loadfile -m "live and not nightly" --hypothesis-profile=ci $(ARGS)
+	@$(BIN)/python -m pytest -n $(LIVE_WORKERS) --dist loadfile --no-loadscope-reorder -m "live and not nightly" --hypothesis-profile=ci $(ARGS)
 
 oracle: $(READY) ## hold the audit against a real server, 50,000 pairs, resumable (FLAVOUR=mysql or mariadb-11.8)
 	@$(BIN)/python -m tests.oracle --flavour $(FLAVOUR) --store build/oracle-$(FLAVOUR).json $(ARGS)

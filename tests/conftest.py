@@ -92,13 +92,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     A live test whose surroundings fail runs once more, which the summary shows. Of the table of a
     function marked ``long(quick=n)``, the first row and every n-th after it are not long. Of the
     others, all but every n-th row are left to the nightly run: every third, or as ``long(each=n)``
-    says. So are tests marked ``long`` that are not of the given share.
+    says. So are tests marked ``long`` that are not of the given share. Files marked
+    ``live(minutes=n)`` begin first, so that no worker is left alone with one at the end.
     """
     rows: Counter[str] = Counter()
     seen: Counter[str] = Counter()
+    minutes: Counter[pytest.Item] = Counter()
     number, count = config.getoption("--share", _WHOLE)
     for item in items:
-        if item.get_closest_marker("live"):
+        if live := item.get_closest_marker("live"):
+            minutes[item] = live.kwargs.get("minutes", 0)
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=list(_SURROUNDINGS)))
         marker = item.get_closest_marker("long")
         if marker is None:
@@ -112,6 +115,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if not is_of_share or seen[function] % marker.kwargs.get("each", 3):
             item.add_marker(pytest.mark.nightly)
         seen[function] += 1
+    items.sort(key=minutes.__getitem__, reverse=True)
 
 
 def corpus_folder() -> Path:

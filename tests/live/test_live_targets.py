@@ -20,7 +20,7 @@ from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
 from tests.live.runs import PATIENCE_S, broken, documented, held, run
 
-pytestmark = pytest.mark.live
+pytestmark = pytest.mark.live(minutes=9)
 
 
 @pytest.fixture(autouse=True, scope="module")

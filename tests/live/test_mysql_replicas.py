@@ -16,7 +16,7 @@ from paraply.adapters.servers import find_mysql
 from paraply.vocabulary.errors import ParaplyError
 from tests.live.runs import broken, documented, held, run
 
-pytestmark = [pytest.mark.live, pytest.mark.long(each=1)]
+pytestmark = [pytest.mark.live(minutes=7), pytest.mark.long(each=1)]
 MODE = "logical-clock"
 ORDER = "engine_commits_follow_the_log"
 

@@ -22,14 +22,14 @@ from tests.oracle.run import FALSE_ALARMS_MAX, FLAVOURS, Tally, run
 from tests.oracle.shrinking import shrink
 
 PAIRS = int(os.environ.get("PARAPLY_ORACLE_PAIRS", "1000"))
-SECONDS = float(os.environ.get("PARAPLY_ORACLE_SECONDS", "900"))
-"""For a slow machine; two or three minutes are enough for most."""
+SECONDS = float(os.environ.get("PARAPLY_ORACLE_SECONDS", "1800"))
+"""For a slow machine; a tenth is enough for most."""
 
 SHARES = {"mariadb-11.8": 5}
 """It differs from MariaDB in few places, and the live tier has a quarter of an hour."""
 
 
-@pytest.mark.live
+@pytest.mark.live(minutes=20)
 @pytest.mark.parametrize("flavour", sorted(FLAVOURS))
 def test_audit_agrees_with_the_server(flavour, capsys):
     installed(FLAVOURS[flavour])
