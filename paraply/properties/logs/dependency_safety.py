@@ -131,7 +131,9 @@ def note_domains(domains: DomainsOfTables, domain: int, touches: Touches) -> Non
 
 
 @dataclass(slots=True)
-class _Meeting:
+class Meeting:
+    """The best evidence that a pair conflicts."""
+
     earlier: SeenTransaction
     order: tuple[int, int, str, str, str]
     certain: bool
@@ -194,9 +196,9 @@ class DependencySafety:
 
     def _meetings(
         self, rule: int, place: Place, touches: Touches
-    ) -> tuple[dict[int, _Meeting], set[int]]:
+    ) -> tuple[dict[int, Meeting], set[int]]:
         index = self.index
-        meetings: dict[int, _Meeting] = {}
+        meetings: dict[int, Meeting] = {}
         ordered: set[int] = set()
         crossing: list[tuple[int, str]] = []
         if not place.allowed and not place.follows:
@@ -234,12 +236,13 @@ class DependencySafety:
         if crossing:
             self.evidence[rule].note_crossing(*min(crossing))
         if place.allowed:
-            self._meet_definitions(rule, place, touches, meetings)
+            self.meet_definitions(rule, place, touches, meetings)
         return meetings, ordered - meetings.keys()
 
-    def _meet_definitions(
-        self, rule: int, place: Place, touches: Touches, meetings: dict[int, _Meeting]
+    def meet_definitions(
+        self, rule: int, place: Place, touches: Touches, meetings: dict[int, Meeting]
     ) -> None:
+        """Add to ``meetings``, by ordinal, whom ``touches`` meets by DDL."""
         index = self.index
         chains: list[tuple[AccessTable[str], frozenset[str]]] = [
             (index.redefinitions, touches.redefinitions),
@@ -270,7 +273,7 @@ class DependencySafety:
                 return
             access = access.previous
 
-    def _report(self, rule: int, meeting: _Meeting, later: SeenTransaction) -> None:
+    def _report(self, rule: int, meeting: Meeting, later: SeenTransaction) -> None:
         evidence = self.evidence[rule]
         if meeting.certain:
             evidence.violations_certain += 1
@@ -327,7 +330,7 @@ class DependencySafety:
                     break
 
     def _count_waits(
-        self, place: Place, rule: int, touches: Touches, meetings: dict[int, _Meeting]
+        self, place: Place, rule: int, touches: Touches, meetings: dict[int, Meeting]
     ) -> int:
         index = self.index
         found: set[int] = set()
@@ -369,7 +372,7 @@ def _show(key: ConflictKey) -> str:
 
 
 def _keep_best(
-    meetings: dict[int, _Meeting],
+    meetings: dict[int, Meeting],
     access: Access,
     order: tuple[int, int, str, str, str],
     certain: bool,
@@ -384,4 +387,4 @@ def _keep_best(
     ordinal = access.seen.ref.ordinal
     known = meetings.get(ordinal)
     if known is None or (not certain, order) < (not known.certain, known.order):
-        meetings[ordinal] = _Meeting(access.seen, order, certain, definition, reads)
+        meetings[ordinal] = Meeting(access.seen, order, certain, definition, reads)

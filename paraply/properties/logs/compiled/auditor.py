@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from paraply.properties.logs.compiled.batches import (
     judged_batch,
     require_compilable,
 )
+from paraply.properties.logs.compiled.definitions import Definitions, names_of, unread
 from paraply.properties.logs.compiled.judge_kernel import judge
 from paraply.properties.logs.compiled.left_replay import LeftReplay
 from paraply.properties.logs.compiled.lint import lint_batch
@@ -34,7 +36,6 @@ from paraply.properties.logs.compiled.named_tables import (
     note_domains_of_batch,
 )
 from paraply.properties.logs.compiled.path import CompiledPath
-from paraply.properties.logs.compiled.recent_uses import RecentUses
 from paraply.properties.logs.compiled.replay import CompiledReplay
 from paraply.properties.logs.compiled.rule_kernel import GAP
 from paraply.properties.logs.compiled.state import (
@@ -48,6 +49,8 @@ from paraply.properties.logs.conflict_index import SeenTransaction
 from paraply.properties.logs.critical_path import RING_MAX
 from paraply.properties.logs.dependency_safety import (
     CONFLICTING_TRANSACTIONS_ARE_ORDERED,
+    DEFINITIONS_CHANGE_ALONE,
+    Meeting,
     Touches,
     get_touches,
     note_domains,
@@ -112,10 +115,7 @@ class CompiledAuditor(Auditor):
         self._table_names: list[str] = []
         self._schema_numbers: dict[str, int] = {}
         self._schema_of_table: list[int] = []
-        self._redefined: dict[str, tuple[int, int]] = {}
-        """Last DDL's run and rank, by lower-case name."""
-        self._used_by_ddl: dict[str, tuple[int, int]] = {}
-        self._uses = RecentUses()
+        self._definitions = Definitions(self._safety)
 
     # Batches
 
@@ -146,7 +146,9 @@ class CompiledAuditor(Auditor):
         self._number_lanes(columns)
         self._add_tables(batch.table_names)
         uses = int(batch.uses_max().sum())
-        self._uses.note(first_ordinal, uses + sum(len(touches.uses) for touches in left))
+        self._definitions.uses.note(
+            first_ordinal, uses + sum(len(touches.uses) for touches in left)
+        )
         if left or batch.table_roles.any():
             self._state = self._named.add_names(self._state, batch, left)
             unknown = batch.table_roles & C.BLURS_ALL, batch.roles & (C.UNKEYED_ROWS | C.BLURRED)
@@ -218,18 +220,6 @@ class CompiledAuditor(Auditor):
             self._schema_of_table.append(number)
         self._table_names.extend(names[known:])
         self._state = with_tables(self._state, self._schema_of_table)
-        for number in range(known, len(names)):
-            self._mark_redefined(number)
-
-    def _mark_redefined(self, number: int) -> None:
-        name = self._table_names[number].lower()
-        entries = [
-            self._redefined[each]
-            for each in (name, f"{get_schema(name)}.*")
-            if each in self._redefined
-        ]
-        if entries:
-            self._state.redefined[number] = (1, *max(entries))
 
     def _judge(self, batch: JudgedBatch, first_ordinal: int) -> Ints:
         scalars = self._state.scalars
@@ -246,13 +236,15 @@ class CompiledAuditor(Auditor):
                     batch.names, name_keys, batch.roles, heads, placed, at,
                 )  # fmt: skip
             if status == C.BEYOND:
-                raise NotCompilable("a bound or an overlap with DDL")
+                raise NotCompilable("a bound of the kernels")
             if C.GROW_TOUCHES <= status < C.BEYOND:
                 self._state = self._path.state = grown(self._state, status, needed)
                 continue
             self._path.state = self._state
-            if status & C.FINDING:
-                self._report(batch, at - 1, placed[at - 1])
+            if status & (C.FINDING | C.BESIDE_DDL):
+                self._report(
+                    batch, at - 1, placed[at - 1], is_beside_ddl=bool(status & C.BESIDE_DDL)
+                )
             if status & C.TRACE:
                 self._path.keep()
         self._path.state = self._state
@@ -260,63 +252,90 @@ class CompiledAuditor(Auditor):
 
     # Findings
 
-    def _report(self, batch: JudgedBatch, index: int, placed: Ints) -> None:
-        state = self._state
-        ordinal = int(state.scalars[C.S_ORDINAL])
-        count = int(state.scalars[C.S_FINDINGS])
-        digests = state.finding_keys[:count].tolist()
-        at = int(batch.columns[index, C.B_AT])
-        keys = self._source.keys_with(ordinal, at, frozenset(digests))
-        pairs: dict[tuple[int, int], list[tuple[bool, int, bool]]] = {}
-        crossing: list[tuple[int, str]] = []
-        for line, digest in zip(state.findings[:count].tolist(), digests, strict=True):
-            rule, earlier, reads, kind = line
-            if kind == C.CROSSING:
-                crossing.append((earlier, keys[digest].table))
-                continue
-            uncertain = kind == C.UNCERTAIN_CONFLICT
-            pairs.setdefault((rule, earlier), []).append((uncertain, digest, bool(reads)))
-        if crossing:
-            evidence = self._safety.evidence[self._appliers.index(COMMIT_GROUP)]
-            evidence.crossing_first = min(crossing)
-        order = [_RULES[name] for name in self._appliers]
-        later = self._source.reread(ordinal, at)
-        for rule, earlier in sorted(pairs, key=lambda pair: (order.index(pair[0]), pair[1])):
-            if len(self._safety.violations) >= self.options.violations_max:
-                return
-            uncertain, key, reads = min(
-                (
-                    (uncertain, keys[digest], reads)
-                    for uncertain, digest, reads in pairs[rule, earlier]
-                ),
-                key=lambda found: (found[0], found[1].table, found[1].index, _shown(found[1])),
+    def _report(self, batch: JudgedBatch, index: int, placed: Ints, *, is_beside_ddl: bool) -> None:
+        state, violations = self._state, self._safety.violations
+        ordinal, at = int(state.scalars[C.S_ORDINAL]), int(batch.columns[index, C.B_AT])
+        listed_max, order = self.options.violations_max, state.order.tolist()
+        meetings = self._meet_keys(ordinal, at)
+        if is_beside_ddl:
+            touches = get_touches(batch.ddl) if batch.ddl else self._uses_of(batch, index)
+            by_ddl = self._definitions.meet(
+                state, batch.columns[index], placed, touches, self._table_names
             )
+            if len(violations) < listed_max:
+                state.scalars[C.S_LISTED] += len(by_ddl)
+            meetings |= by_ddl
+        if not meetings or len(violations) >= listed_max:
+            return
+        later = batch.ddl or self._source.reread(ordinal, at)
+        for rule, earlier in sorted(meetings, key=lambda pair: (order.index(pair[0]), pair[1])):
+            if len(violations) >= listed_max:
+                return
+            meeting = meetings[rule, earlier]
             past = state.past[earlier % len(state.past)]
-            before = self._source.reread(earlier, int(past[C.H_AT]))
             rank = int(state.ranks[earlier % len(state.ranks), C.R_RANK])
             break_rank, reason = 0, 0
             if rule == C.CLOCK:
                 break_rank, reason = placed[[C.D_BREAK_RANK, C.D_BREAK_KIND]].tolist()
-            self._safety.violations.append(
+            first = self._definitions.seen(earlier)
+            if first is None:
+                first = _seen(self._source.reread(earlier, int(past[C.H_AT])))
+            second = _seen(later)
+            _, _, table, key_index, shown = meeting.order
+            if meeting.definition:
+                shown = first.statement or second.statement
+            violations.append(
                 SafetyViolation(
-                    property=CONFLICTING_TRANSACTIONS_ARE_ORDERED,
-                    applier=self._appliers[order.index(rule)],
-                    earlier=get_reference(before),
-                    later=get_reference(later),
-                    table=key.table,
-                    index=key.index,
-                    key=_shown(key),
-                    consequence=get_consequence(
-                        _seen(before, rank, 0, ""),
-                        _seen(later, 0, break_rank, _BREAKS.get(reason, _LAST_COMMITTED_ZERO)),
-                        0,
-                        key.table,
-                        False,
-                        reads,
+                    property=(
+                        DEFINITIONS_CHANGE_ALONE
+                        if meeting.definition
+                        else CONFLICTING_TRANSACTIONS_ARE_ORDERED
                     ),
-                    certain=not uncertain,
+                    applier=self._appliers[order.index(rule)],
+                    earlier=first.ref,
+                    later=second.ref,
+                    table=table,
+                    index=key_index,
+                    key=shown,
+                    consequence=get_consequence(
+                        _placed(first, rank, 0, ""),
+                        _placed(second, 0, break_rank, _BREAKS.get(reason, _LAST_COMMITTED_ZERO)),
+                        0, table, meeting.definition, meeting.reads,
+                    ),
+                    certain=meeting.certain,
                 )
-            )
+            )  # fmt: skip
+
+    def _meet_keys(self, ordinal: int, at: int) -> dict[tuple[int, int], Meeting]:
+        """Return, by rule and earlier transaction, what the kernel's findings say of a pair."""
+        state = self._state
+        count = int(state.scalars[C.S_FINDINGS])
+        if not count:
+            return {}
+        digests = state.finding_keys[:count].tolist()
+        keys = self._source.keys_with(ordinal, at, frozenset(digests))
+        meetings: dict[tuple[int, int], Meeting] = {}
+        crossing: list[tuple[int, str]] = []
+        for line, digest in zip(state.findings[:count].tolist(), digests, strict=True):
+            rule, earlier, reads, kind = line
+            key = keys[digest]
+            if kind == C.CROSSING:
+                crossing.append((earlier, key.table))
+                continue
+            unsure = kind == C.UNCERTAIN_CONFLICT
+            order = (0, int(unsure), key.table, key.index, _shown(key))
+            known = meetings.get((rule, earlier))
+            if known is None or order < known.order:
+                meetings[rule, earlier] = Meeting(unread(earlier), order, not unsure, False, reads)
+        if crossing:
+            evidence = self._safety.evidence[self._appliers.index(COMMIT_GROUP)]
+            evidence.crossing_first = min(crossing)
+        return meetings
+
+    def _uses_of(self, batch: JudgedBatch, index: int) -> Touches:
+        ends = batch.columns[:, C.B_TABLE_END]
+        tables = batch.tables[ends[index - 1] if index else 0 : ends[index]]
+        return Touches(uses=names_of(batch.table_names[table] for table in tables.tolist()))
 
     # Other transactions
 
@@ -345,7 +364,6 @@ class CompiledAuditor(Auditor):
             return
         self._row_changes += len(txn.rows)
         self._note_distance(txn)
-        used_before = self._state.last_use.copy()
         if rows is None:
             batch = batch_of_one(txn, KINDS[txn.kind])
             self._number_lanes(batch.columns)
@@ -357,7 +375,10 @@ class CompiledAuditor(Auditor):
         if domains is not None and (txn.domain is not None or txn.commit_id is not None):
             note_domains(domains, txn.domain or 0, touches)
         if rows is None or txn.is_ddl:
-            self._follow_definitions(txn, touches, placed[0], used_before)
+            used = 1 + len(touches.uses) + len(touches.redefinitions)
+            self._definitions.uses.note(txn.ordinal, used)
+        if txn.is_ddl:
+            self._definitions.remember(self._state, txn, placed[0], touches)
         self._compiled_replay.observe(txn, batch)
 
     def _note_distance(self, txn: LoggedTransaction) -> None:
@@ -368,41 +389,6 @@ class CompiledAuditor(Auditor):
             bucket = 1 << (distance.bit_length() - 1)
             histogram = self._parallelism.clock_distance
             histogram[bucket] = histogram.get(bucket, 0) + 1
-
-    def _follow_definitions(
-        self, txn: LoggedTransaction, touches: Touches, placed: Ints, used_before: Ints
-    ) -> None:
-        redefined, uses = touches.redefinitions, touches.uses
-        self._uses.note(txn.ordinal, len(redefined) + len(uses) + 1)
-        if not redefined and not uses:
-            return
-        run, floor = int(placed[C.D_RUN]), int(placed[C.D_FLOOR])
-        ranks, horizon = self._state.ranks, self.options.horizon
-        last = ranks[txn.ordinal % len(ranks)]
-        mine = (int(last[C.R_RUN]), int(last[C.R_RANK]))
-        used = self._uses.since_overlap(ranks, txn.ordinal, run, floor)
-        if used > min(horizon.keys, horizon.transactions):
-            raise NotCompilable("DDL that may overlap more than the horizon holds")
-        for name in redefined:
-            for known in (self._redefined, self._used_by_ddl):
-                self._require_apart(known.get(name), run, floor)
-        for name in uses:
-            self._require_apart(self._redefined.get(name), run, floor)
-        for number, table in enumerate(self._table_names[: len(used_before)]):
-            folded = table.lower()
-            if folded in redefined or f"{get_schema(folded)}.*" in redefined:
-                used = int(used_before[number])
-                if used > txn.ordinal - len(ranks) and used:
-                    rank = ranks[used % len(ranks)]
-                    self._require_apart((int(rank[C.R_RUN]), int(rank[C.R_RANK])), run, floor)
-        self._redefined |= dict.fromkeys(redefined, mine)
-        self._used_by_ddl |= dict.fromkeys(uses, mine)
-        for number in range(len(self._table_names)):
-            self._mark_redefined(number)
-
-    def _require_apart(self, earlier: tuple[int, int] | None, run: int, floor: int) -> None:
-        if earlier is not None and earlier[0] == run and earlier[1] > floor:
-            raise NotCompilable("DDL that may overlap a change of what it names")
 
     # Result
 
@@ -483,9 +469,13 @@ def _shown(key: ConflictKey) -> str:
     return f"{key.index}({key.shown or ', '.join(map(repr, key.values))})"
 
 
-def _seen(txn: LoggedTransaction, rank: int, break_rank: int, break_reason: str) -> SeenTransaction:
+def _seen(txn: LoggedTransaction) -> SeenTransaction:
+    statement = shorten(txn.statements[0]) if txn.statements else ""
+    return SeenTransaction(ref=get_reference(txn), kind=txn.kind, statement=statement)
+
+
+def _placed(seen: SeenTransaction, rank: int, break_rank: int, reason: str) -> SeenTransaction:
     place = Place(
-        lane=0, run=0, rank=rank, floor=0, allowed=0,
-        break_rank=break_rank, break_reason=break_reason,
-    )  # fmt: skip
-    return SeenTransaction(ref=get_reference(txn), kind=txn.kind, places=(place,))
+        lane=0, run=0, rank=rank, floor=0, allowed=0, break_rank=break_rank, break_reason=reason
+    )
+    return replace(seen, places=(place,))

@@ -56,6 +56,8 @@ class JudgedBatch:
     """Numbers of tables and aspects touched beside keys, by transaction up to B_NAME_END."""
     roles: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     """How (``columns.MET`` and so on)."""
+    ddl: LoggedTransaction | None = None
+    """The one transaction of the batch, if it is DDL."""
 
     def uses_max(self) -> Ints:
         """Return how many names each transaction uses at most.
@@ -276,16 +278,20 @@ def batch_of_one(txn: LoggedTransaction, kind: int) -> JudgedBatch:
         table_names=[], key_names=[], census=np.zeros((0, 4), np.int64), row_ends=none,
         row_operations=none, row_tables=none, row_unchecked=none, row_keys_start=none,
         row_images=np.zeros((0, 2), np.uint64), row_keys=np.zeros((0, 2), np.uint64),
+        ddl=txn if txn.is_ddl else None,
     )  # fmt: skip
 
 
 def digested_one(txn: LoggedTransaction, kind: int, parts: BatchParts) -> JudgedBatch:
     """Return a transaction as a batch, of which ``parts`` has rows and keys."""
-    batch, head = judged_batch(parts), batch_of_one(txn, kind).columns
+    batch, one = judged_batch(parts), batch_of_one(txn, kind)
+    head = one.columns
     head[:, C.B_KEY_START : C.B_TABLE_END + 1] = batch.columns[:, C.B_KEY_START : C.B_TABLE_END + 1]
     head[:, C.B_AT] = batch.columns[:, C.B_AT]
     # The stream's next rows may have other keys.
-    return replace(batch, columns=head, key_names=list(batch.key_names), ties=list(batch.ties))
+    return replace(
+        batch, columns=head, key_names=list(batch.key_names), ties=list(batch.ties), ddl=one.ddl
+    )
 
 
 def require_compilable(txn: LoggedTransaction, *, has_rows: bool) -> None:
@@ -297,8 +303,6 @@ def require_compilable(txn: LoggedTransaction, *, has_rows: bool) -> None:
         or (txn.sequence_number or 0) < 0
     ):
         raise NotCompilable(f"rows that kernels cannot read at {txn.start}")
-    if txn.commit_id is not None and txn.is_ddl:
-        raise NotCompilable(f"DDL in a commit group at {txn.start}")
     if txn.commit_id is not None and txn.commit_id >= 1 << 63:
         raise NotCompilable(f"a commit group's number of 64 bits at {txn.start}")
 

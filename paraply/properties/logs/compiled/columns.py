@@ -111,15 +111,17 @@ SCALARS = S_CHAINS + 3 * CHAINS
     L_VIOLATIONS,
 ) = range(8)
 
-# Why the judge stopped; FINDING and TRACE may come together.
+# Why the judge stopped; FINDING, TRACE and BESIDE_DDL may come together.
 DONE = 0
 FINDING = 1
 """A conflict with an overlapping transaction, or the first key that crosses domains."""
 TRACE = 2
 """Trace the path before links are overwritten."""
-GROW_TOUCHES, GROW_PAST, GROW_PREFIXES, GROW_TIES, GROW_TABLES = 4, 5, 6, 7, 8
+BESIDE_DDL = 4
+"""An overlap of DDL and changes, of which the names are to be compared."""
+GROW_TOUCHES, GROW_PAST, GROW_PREFIXES, GROW_TIES, GROW_TABLES = 8, 9, 10, 11, 12
 """An array lacks room."""
-BEYOND = 9
+BEYOND = 13
 """Beyond a bound of the readable judge."""
 
 # Evidence per rule.

@@ -20,6 +20,7 @@ from paraply.properties.logs.compiled.model_kernel import (
 )
 from paraply.properties.logs.compiled.rule_kernel import (
     has_several,
+    mark_may_overlap,
     place_by_clock,
     place_by_group,
 )
@@ -139,8 +140,7 @@ def judge(
     all_finish = state.finish
     apart = state.apart
     order = state.order
-    redefined = state.redefined
-    last_use = state.last_use
+    definitions = state.definitions
     clock, group = state.places[C.CLOCK], state.places[C.GROUP]
     times = ready_times[6:8]
     for index in range(first, len(batch)):
@@ -222,6 +222,7 @@ def judge(
         past[C.H_MARK] = 0
         listed = scalars[C.S_LISTED]
         in_groups = bool(txn[C.B_HAS_DOMAIN]) or txn[C.B_COMMIT_ID] >= 0
+        is_beside_ddl = False
         for rule in order:
             # Commit ids judge commit groups; last_committed groups serve timing only.
             if rule == C.CLOCK or (rule == C.GROUP and txn[C.B_SEQUENCE_NUMBER] < 0):
@@ -229,7 +230,14 @@ def judge(
                 if rule == C.GROUP and not in_groups:
                     observe_barriers(evidence, barriers, rule, kind, place)
                     continue
-                evidence[rule, C.E_ALLOWED] += allowed if rule == C.CLOCK else allowed_group
+                overlaps = allowed if rule == C.CLOCK else allowed_group
+                evidence[rule, C.E_ALLOWED] += overlaps
+                last_ddl = definitions[rule, place[C.P_LANE]]
+                if txn[C.B_IS_DDL]:
+                    is_beside_ddl |= overlaps > 0
+                    last_ddl[0], last_ddl[1], last_ddl[2] = 1, place[C.P_RUN], place[C.P_RANK]
+                elif len(my_tables):
+                    is_beside_ddl |= mark_may_overlap(place, last_ddl)
                 listed = judge_safety(
                     evidence,
                     limits,
@@ -308,11 +316,6 @@ def judge(
         for number in my_tables:
             past_tables[scalars[C.S_TABLE_NEXT] & (len(past_tables) - 1)] = number
             scalars[C.S_TABLE_NEXT] += 1
-            # Only timestamps let a change overlap DDL: groups never contain any.
-            defined = redefined[number]
-            if defined[1] == clock[C.P_RUN] and defined[2] > clock[C.P_FLOOR] and defined[0]:
-                return C.BEYOND, index, count
-            last_use[number] = ordinal
         place_partitions(
             limits,
             barrier_finish,
@@ -422,6 +425,8 @@ def judge(
         )  # fmt: skip
         if scalars[C.S_FINDINGS]:
             status |= C.FINDING
+        if is_beside_ddl:
+            status |= C.BESIDE_DDL
         if status != C.DONE:
             return status, index + 1, count
     return C.DONE, len(batch), 0

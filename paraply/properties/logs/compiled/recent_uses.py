@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from paraply.properties.logs.compiled import columns as C
-from paraply.properties.logs.compiled.batches import Ints
 from paraply.properties.logs.critical_path import RING_MAX
 
 
@@ -28,17 +23,6 @@ class RecentUses:
             self._before.popleft()
         self._uses += uses
 
-    def since_overlap(self, ranks: Ints, ordinal: int, run: int, floor: int) -> float:
-        """Return at most how much was used since the first that ``ordinal`` may overlap.
-
-        That is who has a rank above ``floor`` in its ``run``; infinite if the ring may lack it.
-        """
-        size = len(ranks)
-        if ranks[ordinal % size, C.R_RANK] <= floor + 1:
-            return 0  # Nothing, as almost always: save the search.
-        ordinals = ordinal - (ordinal - np.arange(size)) % size
-        overlaps = (ranks[:, C.R_RUN] == run) & (ranks[:, C.R_RANK] > floor) & (ordinals > 0)
-        first = int(ordinals[overlaps].min(initial=ordinal))
-        if first <= ordinal - size + 1:
-            return math.inf
+    def since(self, first: int) -> int:
+        """Return at most how much was used by the transaction ``first`` and later ones."""
         return self._uses - max((uses for at, uses in self._before if at <= first), default=0)

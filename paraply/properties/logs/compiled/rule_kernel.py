@@ -104,9 +104,10 @@ def place_by_group(lanes: Ints, txn: Ints, ordinal: int, place: Ints) -> int:
     elif txn[C.B_LAST_COMMITTED] >= 0 and txn[C.B_SEQUENCE_NUMBER] > 0:
         group = txn[C.B_LAST_COMMITTED]
     same = group >= 0 and lane[_GROUP_ID] == group and lane[_GROUP_CLOCK] == txn[C.B_CLOCK]
-    if txn[C.B_IS_DDL] or not same:
+    is_alone = txn[C.B_IS_DDL] and txn[C.B_COMMIT_ID] < 0
+    if is_alone or not same:
         lane[_FLOOR] = lane[_RANK]
-    lane[_GROUP_ID] = C.NONE if txn[C.B_IS_DDL] else group
+    lane[_GROUP_ID] = C.NONE if is_alone else group
     lane[_GROUP_CLOCK] = txn[C.B_CLOCK]
     lane[_RANK] += 1
     place[C.P_LANE], place[C.P_RUN] = txn[C.B_LANE], 0

@@ -100,10 +100,8 @@ class State(NamedTuple):
     part_times: Times
     """(table or schema, number, time)."""
     part_epoch: Ints
-    redefined: Ints
-    """Per table: last DDL's known, run, rank."""
-    last_use: Ints
-    """Per table: its last changing transaction, or 0."""
+    definitions: Ints
+    """(rule, lane): last DDL's known, run, rank."""
     apart: Ints
     slices: Ints
     ready: Times
@@ -172,8 +170,7 @@ def new_state(
         table_schema=zeros(64),
         part_times=zeros(2, 64, width),
         part_epoch=np.full((2, 64), -1, np.int64),
-        redefined=zeros(64, 3),
-        last_use=zeros(64),
+        definitions=zeros(2, LANES_MAX, 3),
         apart=zeros(C.MODELS),
         slices=zeros(limits[C.L_SLICES]),
         ready=zeros(8, width),
@@ -322,8 +319,6 @@ def with_tables(state: State, schema_of_table: list[int]) -> State:
             part_times=times,
             part_epoch=epochs,
             table_schema=lengthened(state.table_schema, room),
-            redefined=lengthened(state.redefined, room),
-            last_use=lengthened(state.last_use, room),
         )
     state.table_schema[: len(schema_of_table)] = schema_of_table
     return state
