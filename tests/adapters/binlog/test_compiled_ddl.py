@@ -1,21 +1,106 @@
-"""DDL that may overlap others' changes, in logs of which a horizon forgets the beginning."""
+"""DDL that may overlap others' changes: kernels give the readable engine's result.
+
+Some of it changes what the others use, and some horizons forget the beginning.
+"""
 
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from paraply.adapters.binlog.transactions import read_transactions
 from paraply.properties.logs.audit import AuditOptions
 from paraply.properties.logs.conflict_index import Horizon
+from paraply.properties.logs.dependency_safety import DEFINITIONS_CHANGE_ALONE
 from paraply.vocabulary.not_compilable import NotCompilable
-from tests.builders.engines import audit_by_compiled, audit_by_readable, differences
-from tests.builders.odd_tables import QUERY, production_log
+from tests.adapters.binlog.test_compiled_ranges import some_selection
+from tests.builders.engines import (
+    audit_by_compiled,
+    audit_by_leaving,
+    audit_by_readable,
+    differences,
+)
+from tests.builders.odd_tables import QUERY, odd_log, production_log, spread_over_domains
 
 LOADED = 20
 """Transactions that create and fill the tables."""
+
+
+STATEMENTS = (
+    "ALTER TABLE {} COMMENT 'x'", "ALTER TABLE {} FORCE", "TRUNCATE {}", "ANALYZE TABLE {}",
+    "OPTIMIZE TABLE {}", "CREATE DATABASE other", "ALTER DATABASE bench COMMENT 'x'",
+    "CREATE TABLE IF NOT EXISTS fresh (a INT PRIMARY KEY)", "RENAME TABLE nobody TO somebody",
+)  # fmt: skip
+
+
+def conflicting_ddl(path, rng, dialect):
+    """Write a log in which DDL, too, may overlap changes of what it names, and other DDL."""
+    oddities = rng.choice(((), (), ("keyless",), ("minimal",)))
+    log = odd_log(path, dialect=dialect, seed=rng.randrange(5), oddities=oddities)
+    for event in log.events:
+        if event.code == QUERY and b"ALTER TABLE tariff" in event.body and rng.random() < 0.8:
+            table = rng.choice(("tariff", "orders", "item", "customer", "ORDERS"))
+            statement = rng.choice(STATEMENTS).format(table)
+            event.body[event.body.index(b"ALTER TABLE tariff") :] = statement.encode()
+    if dialect == "mariadb" and rng.random() < 0.5:
+        spread_over_domains(log, 2)
+    by = rng.choice((2, 3, 8, 30))
+    for ordinal in range(rng.choice((5, LOADED)), len(log) + 1):
+        if dialect == "mysql":
+            before = max(0, ordinal - 1 - rng.randrange(by))
+            log.set_timestamp(ordinal, last_committed=before, sequence_number=ordinal)
+        else:
+            log.set_commit_id(ordinal, ordinal // by if rng.random() < 0.95 else None)
+    return log.save(path)
+
+
+def assert_judged_alike(path, rng):
+    """Compare the engines on a log, or on a part; return how often DDL was not alone."""
+    files = (str(path),)
+    options = AuditOptions(
+        violations_max=rng.choice((1, 5, 1_000)),
+        horizon=rng.choice((Horizon(), Horizon(keys=10**6, transactions=100))),
+    )
+    selection = None
+    if rng.random() < 0.3:
+        selection = some_selection(list(read_transactions(files)), rng)
+    readable = audit_by_readable(files, None, options, selection)
+    try:
+        compiled = audit_by_leaving(
+            files, None, options, None, selection, transactions_max=rng.choice((1, 7, 500))
+        )
+    except NotCompilable as reason:
+        if "horizon" not in str(reason):
+            raise
+        return 0
+    assert differences(readable, compiled) == []
+    found = readable.result.violations
+    return sum(each.property == DEFINITIONS_CHANGE_ALONE for each in found)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("dialect", ["mysql", "mariadb"])
+def test_ddl_that_overlaps_what_it_names_is_judged_beside_the_kernels(tmp_path, dialect, seed):
+    rng = random.Random(seed)
+    path = conflicting_ddl(tmp_path / "log.000001", rng, dialect)
+    options = AuditOptions()
+    readable = audit_by_readable((str(path),), None, options)
+    compiled = audit_by_leaving((str(path),), None, options)
+    assert differences(readable, compiled) == []
+    assert any(v.property == DEFINITIONS_CHANGE_ALONE for v in readable.result.violations)
+
+
+@pytest.mark.long
+@settings(max_examples=40)
+@given(seed=st.integers(0, 2**32), dialect=st.sampled_from(("mysql", "mariadb")))
+def test_drawn_overlaps_with_ddl_give_the_same_result(tmp_path_factory, seed, dialect):
+    rng = random.Random(seed)
+    path = tmp_path_factory.mktemp("ddl") / "log.000001"
+    assert_judged_alike(conflicting_ddl(path, rng, dialect), rng)
 
 
 def overlapping_ddl(path, rng, *, by):
@@ -60,3 +145,22 @@ def test_ddl_in_a_window_beyond_the_horizon_is_handed_over(tmp_path):
     options = AuditOptions(horizon=Horizon(keys=10**6, transactions=20))
     with pytest.raises(NotCompilable, match="more than the horizon holds"):
         audit_by_compiled((str(path),), None, options)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_ddl_with_rows_that_overlaps_what_it_names_is_handed_over(tmp_path, seed):
+    log = production_log(tmp_path / "log.000001", dialect="mysql", seed=seed)
+    alter = next(e for e in log.events if e.code == QUERY and b"ALTER TABLE" in e.body)
+    number = len(log) - 20 + seed
+    at = log.starts()[number - 1]
+    statement = replace(alter, body=bytearray(alter.body))
+    statement.body[alter.body.index(b"ALTER") :] = b"ALTER TABLE orders COMMENT 'with rows'"
+    # After the beginning, as CREATE ... SELECT has it.
+    log.events.insert(at + 2, statement)
+    for ordinal in range(number - 5, len(log) + 1):
+        log.set_timestamp(ordinal, last_committed=number - 6, sequence_number=ordinal)
+    path = log.save(tmp_path / "log.000001")
+    readable = audit_by_readable((str(path),))
+    assert any(v.property == DEFINITIONS_CHANGE_ALONE for v in readable.result.violations)
+    with pytest.raises(NotCompilable, match="DDL with rows"):
+        audit_by_leaving((str(path),))
