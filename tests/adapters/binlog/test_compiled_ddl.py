@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from paraply.adapters.binlog.transactions import read_transactions
 from paraply.properties.logs.audit import AuditOptions
+from paraply.properties.logs.compiled import definitions
+from paraply.properties.logs.compiled.definitions import Definitions
 from paraply.properties.logs.conflict_index import Horizon
 from paraply.properties.logs.dependency_safety import DEFINITIONS_CHANGE_ALONE
 from paraply.vocabulary.not_compilable import NotCompilable
@@ -92,6 +94,40 @@ def test_ddl_that_overlaps_what_it_names_is_judged_beside_the_kernels(tmp_path, 
     compiled = audit_by_leaving((str(path),), None, options)
     assert differences(readable, compiled) == []
     assert any(v.property == DEFINITIONS_CHANGE_ALONE for v in readable.result.violations)
+
+
+def told_apart(folder, dialect):
+    """Return whether some drawn logs lead the engines to different results."""
+    for seed in range(12):
+        rng = random.Random(seed)
+        try:
+            assert_judged_alike(conflicting_ddl(folder / f"{seed}.000001", rng, dialect), rng)
+        except AssertionError:
+            return True
+    return False
+
+
+def test_uses_by_other_ddl_that_are_left_out_are_noticed(tmp_path, monkeypatch):
+    real = Definitions.remember
+
+    def remember(given, state, txn, *rest):
+        real(given, state, txn, *rest)
+        given._ddl[txn.ordinal] = given.seen(txn.ordinal), frozenset()
+
+    monkeypatch.setattr(Definitions, "remember", remember)
+    assert told_apart(tmp_path, "mysql")
+
+
+def test_rows_that_use_no_schema_are_noticed(tmp_path, monkeypatch):
+    monkeypatch.setattr(definitions, "names_of", lambda tables: frozenset(map(str.lower, tables)))
+    assert told_apart(tmp_path, "mysql")
+
+
+@pytest.mark.parametrize("dialect", ["mysql", "mariadb"])
+def test_pairs_by_definition_that_are_not_listed_are_noticed(tmp_path, monkeypatch, dialect):
+    real = Definitions.meet
+    monkeypatch.setattr(Definitions, "meet", lambda *given: dict(list(real(*given).items())[1:]))
+    assert told_apart(tmp_path, dialect)
 
 
 @pytest.mark.long

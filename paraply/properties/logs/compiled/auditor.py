@@ -354,10 +354,9 @@ class CompiledAuditor(Auditor):
             statement = shorten(txn.statements[0]) if txn.statements else ""
             kind = txn.kind.value if txn.kind.value in ("ddl", "statement") else "metadata"
             self._path.barriers[txn.ordinal] = (kind, statement or txn.kind.value)
-        self._path.forget_before(txn.ordinal - RING_MAX)
+        self._path.forget(txn.ordinal)
         if not txn.complete:
-            if txn.ordinal > RING_MAX:
-                raise NotCompilable("an incomplete transaction in a long log")
+            self._path.skipped.append(txn.ordinal)
             self._row_changes += len(txn.rows)
             self._incomplete += 1
             self._judge(batch_of_one(txn, C.SKIPPED), txn.ordinal)

@@ -86,10 +86,11 @@ ROUND, UNBOUNDED = 0, 1
     S_TIE_NEXT,
     S_TABLE_NEXT,
     S_SPLIT,
+    S_SKIPPED,
     S_CHAINS,
-) = range(28)
-"""S_LISTED are violations. At S_CHAINS each chain has its oldest touch, the next, and the oldest
-remembered transaction.
+) = range(29)
+"""S_LISTED are violations, S_SKIPPED transactions that only took an ordinal. At S_CHAINS each chain
+has its oldest touch, the next, and the oldest remembered transaction.
 """
 WRITES, READS, LOCKS, UNKEYED = range(4)
 """Chains of touches: keys written, required unchanged, or only locked; and tables with changed rows

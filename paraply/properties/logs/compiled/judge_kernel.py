@@ -63,7 +63,8 @@ def _missing_room(
     tables: int,
 ) -> int:
     ordinal = scalars[C.S_ORDINAL] + 1
-    oldest = ordinal - limits[C.L_LINKS]
+    # The path does not count skipped transactions.
+    oldest = first_link = max(1, ordinal - limits[C.L_LINKS] - scalars[C.S_SKIPPED])
     ring = len(readers.keys)
     for chain in range(C.CHAINS):
         base = C.S_CHAINS + 3 * chain
@@ -81,7 +82,6 @@ def _missing_room(
     if scalars[C.S_PREFIXES] + 1 >= len(prefix_ranks):
         return C.GROW_PREFIXES
     past_mask = len(all_past) - 1
-    first_link = max(1, ordinal - limits[C.L_LINKS])
     kept = all_past[first_link & past_mask, C.H_TIE_START]
     if scalars[C.S_TIE_NEXT] + keys - kept > len(ties):
         return C.GROW_TIES
@@ -185,6 +185,7 @@ def judge(
             skipped[C.H_TABLE_START] = scalars[C.S_TABLE_NEXT]
             skipped[C.H_TIE_START] = scalars[C.S_TIE_NEXT]
             scalars[C.S_ORDINAL] = ordinal
+            scalars[C.S_SKIPPED] += 1
             continue
         my_keys, my_marks = keys[key_start:read_end], marks[key_start:read_end]
         my_writes, my_reads = keys[key_start:written_end], keys[written_end:read_end]

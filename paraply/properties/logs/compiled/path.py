@@ -5,7 +5,7 @@ Arrays contain predecessors and key digests. Only reported links read the log.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -44,6 +44,8 @@ class CompiledPath:
     state: State | None = None
     tables: Callable[[int], str] = str
     """Name of a table in the kernels' order of changes."""
+    skipped: deque[int] = field(default_factory=deque)
+    """Recent incomplete transactions, which are no links."""
     _first: int = 1
     _kept: TracedPath | None = None
     _names: dict[int, str] = field(default_factory=dict)
@@ -65,8 +67,20 @@ class CompiledPath:
             return self._kept
         return self._trace()
 
-    def forget_before(self, ordinal: int) -> None:
-        """Drop what no link from ``ordinal`` on can reference; it may wait for one barrier."""
+    def first_kept(self, latest: int) -> int:
+        """Return the oldest transaction whose link is kept when ``latest`` is the last."""
+        first = latest - self.links_max + 1
+        for ordinal in reversed(self.skipped):
+            if ordinal < first:
+                break
+            first -= 1
+        return first
+
+    def forget(self, latest: int) -> None:
+        """Drop what no kept link can reference; it may wait for one barrier."""
+        ordinal = self.first_kept(latest) - 1
+        while self.skipped and self.skipped[0] < ordinal:
+            self.skipped.popleft()
         old_barriers = [number for number in self.barriers if number < ordinal]
         for number in old_barriers[:-1]:
             del self.barriers[number]
@@ -79,7 +93,8 @@ class CompiledPath:
         latest = int(state.scalars[C.S_ORDINAL])
         ordinal = int(state.scalars[C.S_PATH_END])
         links: list[_Link] = []
-        while ordinal >= max(self._first, latest - self.links_max + 1):
+        first = max(self._first, self.first_kept(latest))
+        while ordinal >= first:
             links.append(self._link(state, ordinal))
             ordinal = links[-1].waits_for
         whole = ordinal < self._first

@@ -247,7 +247,8 @@ def grown(state: State, status: int, needed: int) -> State:
         )
     if status == C.GROW_PAST:
         # At once to the last length: pages are only taken when they are first written.
-        most = max(limits[C.L_TRANSACTIONS], limits[C.L_LINKS]) + 3
+        links = limits[C.L_LINKS] + state.scalars[C.S_SKIPPED]
+        most = max(limits[C.L_TRANSACTIONS], links) + 3
         size = power_for(max(len(state.past) + 1, most))
         first = max(1, ordinal + 1 - len(state.past))
         return state._replace(
