@@ -150,6 +150,8 @@ class DependencySafety:
         self.index = index
         self._rules = rules
         self._violations_max = violations_max
+        self.listing = True
+        """Whether the list had room before the transaction that is judged."""
         self.violations: list[SafetyViolation] = []
         self.evidence = [SafetyEvidence(rule.name) for rule in rules]
 
@@ -170,6 +172,7 @@ class DependencySafety:
         for rule, place in enumerate(seen.places):
             evidence = self.evidence[rule]
             evidence.pairs_allowed += place.allowed
+            self.listing = len(self.violations) < self._violations_max
             meetings, ordered = self._meetings(rule, place, touches)
             evidence.conflicts_ordered += len(ordered)
             for ordinal in sorted(meetings):
@@ -261,13 +264,12 @@ class DependencySafety:
 
     def _overlapping(self, head: Access, rule: int, place: Place) -> Iterator[Access]:
         """Step over other lanes, up to the lane's first ordered touch."""
-        listing = len(self.violations) < self._violations_max
         access: Access | None = head
         while access is not None and access.seen is not None:
             earlier = access.seen.places[rule]
             if place.may_overlap(earlier):
                 yield access
-                if not listing:
+                if not self.listing:
                     return
             elif earlier.lane == place.lane:
                 return

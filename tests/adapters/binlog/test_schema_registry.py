@@ -193,6 +193,17 @@ def test_dropped_tables_and_databases_are_forgotten():
     assert registry.tables() == ()
 
 
+@pytest.mark.parametrize("spelled", ["t", "T"])
+def test_table_map_after_a_drop_teaches_what_the_same_one_taught_before(spelled):
+    registry = registry_of(T)
+    shown = table_map("id int", "a varchar", "b int", primary=(0,))
+    registry.observe_table_map(shown)
+    registry.observe_statement(f"DROP TABLE {spelled}", "d")
+    assert registry.table("d.t") is None
+    registry.observe_table_map(shown)
+    assert registry.table("d.t").unique_keys == shown.unique_keys
+
+
 def test_truncate_changes_nothing_that_is_known():
     registry = registry_of(T)
     version = registry.version

@@ -79,7 +79,8 @@ class SchemaRegistry:
         self._drafts: dict[str, TableDraft] = {}
         self._frozen: dict[str, TableSchema] = {}
         self._databases: dict[str, CharacterOptions] = {}
-        self._seen_maps: dict[str, TableSchema] = {}
+        self._seen_maps: dict[str, dict[str, TableSchema]] = {}
+        """By lower-case name, since statements may spell it otherwise."""
         self._folded_names: dict[str, str] = {}
         self._assumptions: dict[str, None] = {}
         self._referencing: dict[str, list[tuple[str, ForeignKey]]] | None = None
@@ -161,7 +162,8 @@ class SchemaRegistry:
     def observe_table_map(self, metadata: TableSchema) -> None:
         """Apply a table map before its rows."""
         # Each statement repeats its map; only new ones matter.
-        if self._seen_maps.get(metadata.name) != metadata:
+        seen = self._seen_maps.get(metadata.name.lower())
+        if seen is None or seen.get(metadata.name) != metadata:
             self._learn(metadata)
 
     def _learn(self, metadata: TableSchema) -> None:
@@ -184,7 +186,7 @@ class SchemaRegistry:
                     self._as_dumped(key, known)
                 if adopt_metadata(known, metadata):
                     self._changed(key)
-        self._seen_maps[metadata.name] = metadata
+        self._seen_maps.setdefault(metadata.name.lower(), {})[metadata.name] = metadata
 
     def observe_statement(
         self,
@@ -346,7 +348,7 @@ class SchemaRegistry:
                 self.doubts.wrong.add(self._dumped_name(key))
         self._drafts[key] = changed
         self._changed(key)
-        self._seen_maps.pop(key, None)
+        self._seen_maps.pop(key.lower(), None)
         for old, new in renamed_columns.items():
             self._rename_parent_column(key, old, new)
         if new_name is not None:
@@ -366,7 +368,7 @@ class SchemaRegistry:
         Rows before show columns as dumped, and no default is used. Rows before an earlier ALTER
         show nothing of it.
         """
-        seen = self._seen_maps.get(key)
+        seen = self._seen_maps.get(key.lower(), {}).get(key)
         columns = zip(dumped.freeze().columns, seen.columns if seen else (), strict=False)
         shown = {
             ours.name.lower()
@@ -453,12 +455,12 @@ class SchemaRegistry:
             del self._drafts[key]
             self._folded_names.pop(key.lower(), None)
             self._changed(key)
-        self._seen_maps.pop(name, None)
+        self._seen_maps.pop(name.lower(), None)
 
     def _keep(self, name: str, draft: TableDraft) -> None:
         self._drafts[name] = draft
         self._folded_names.setdefault(name.lower(), name)
-        self._seen_maps.pop(name, None)
+        self._seen_maps.pop(name.lower(), None)
         self._changed(name)
 
     def _changed(self, name: str) -> None:

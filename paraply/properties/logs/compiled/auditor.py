@@ -258,11 +258,12 @@ class CompiledAuditor(Auditor):
         listed_max, order = self.options.violations_max, state.order.tolist()
         meetings = self._meet_keys(ordinal, at)
         if is_beside_ddl:
+            self._safety.listing = len(violations) < listed_max
             touches = get_touches(batch.ddl) if batch.ddl else self._uses_of(batch, index)
             by_ddl = self._definitions.meet(
                 state, batch.columns[index], placed, touches, self._table_names
             )
-            if len(violations) < listed_max:
+            if self._safety.listing:
                 state.scalars[C.S_LISTED] += len(by_ddl)
             meetings |= by_ddl
         if not meetings or len(violations) >= listed_max:

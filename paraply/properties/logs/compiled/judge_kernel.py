@@ -239,6 +239,7 @@ def judge(
                     last_ddl[0], last_ddl[1], last_ddl[2] = 1, place[C.P_RUN], place[C.P_RANK]
                 elif len(my_tables):
                     is_beside_ddl |= mark_may_overlap(place, last_ddl)
+                listing = listed < limits[C.L_VIOLATIONS]
                 listed = judge_safety(
                     evidence,
                     limits,
@@ -278,7 +279,7 @@ def judge(
                         place,
                         my_writes if way == 0 else my_locks,
                         no_roles,
-                        listed < limits[C.L_VIOLATIONS],
+                        listing,
                         ordinal,
                     )
                 if len(my_names):
@@ -293,7 +294,7 @@ def judge(
                         place,
                         my_name_keys,
                         my_roles,
-                        listed < limits[C.L_VIOLATIONS],
+                        listing,
                         ordinal,
                     )
                 observe_barriers(evidence, barriers, rule, kind, place)
