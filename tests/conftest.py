@@ -92,8 +92,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     A live test whose surroundings fail runs once more, which the summary shows. Of the table of a
     function marked ``long(quick=n)``, the first row and every n-th after it are not long. Of the
     others, all but every n-th row are left to the nightly run: every third, or as ``long(each=n)``
-    says. So are tests marked ``long`` that are not of the given share. Files marked
-    ``live(minutes=n)`` begin first, so that no worker is left alone with one at the end.
+    says. So are tests marked ``long`` that are not of the given share, whole tables or, with
+    ``long(by_row=True)``, rows. Files marked ``live(minutes=n)`` begin first, so that no worker is
+    left alone with one at the end.
     """
     rows: Counter[str] = Counter()
     seen: Counter[str] = Counter()
@@ -111,7 +112,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if (quick := marker.kwargs.get("quick")) and rows[function] % quick == 1 % quick:
             item.own_markers.remove(marker)
             continue
-        is_of_share = crc32(function.encode()) % count == number - 1
+        one = item.nodeid if marker.kwargs.get("by_row") else function
+        is_of_share = crc32(one.encode()) % count == number - 1
         if not is_of_share or seen[function] % marker.kwargs.get("each", 3):
             item.add_marker(pytest.mark.nightly)
         seen[function] += 1

@@ -20,7 +20,7 @@ from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
 from tests.live.runs import PATIENCE_S, broken, documented, held, run
 
-pytestmark = pytest.mark.live(minutes=9)
+pytestmark = [pytest.mark.live(minutes=9), pytest.mark.long(each=1, by_row=True)]
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -19,7 +19,7 @@ from ci.programs.program import Program, Task
 from ci.programs.registry import PROGRAMS
 from ci.programs.servers import is_alive
 
-pytestmark = pytest.mark.live(minutes=18)
+pytestmark = [pytest.mark.live(minutes=18), pytest.mark.long(each=1, by_row=True)]
 
 RUNS = [
     pytest.param(program, kill, id=f"{program.name}{'-killed' if kill else ''}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from paraply.properties.apply import parallel_apply
@@ -24,7 +26,11 @@ SETTINGS = (
     {"workers": 2, "view_changes": 1, "stamps": "mysql_8_4"},
     {"workers": 3, "sleeps": True, "crashes": 1, "checkpoints": 1},
 )
-JUDGES = judges_of(APPLIER, settings=SETTINGS)
+
+
+@cache
+def judges():
+    return judges_of(APPLIER, settings=SETTINGS)
 
 
 @pytest.mark.long
@@ -36,7 +42,7 @@ def test_no_schedule_breaks_what_the_dialect_keeps(dialect, options):
     for schedule in random_schedules(0, 150):
         history = APPLIER.run(schedule, workload)
         assert not list(history.faults())
-        for prop in JUDGES.values():
+        for prop in judges().values():
             if prop.name not in known:
                 assert not prop.violations(history), (prop.name, schedule.seed)
 
@@ -53,7 +59,7 @@ def test_no_schedule_breaks_what_the_dialect_keeps(dialect, options):
     ],
 )
 def test_interesting_situation_is_reached(name, options):
-    prop = JUDGES[name]
+    prop = judges()[name]
     assert prop.expectation is Expectation.SOMETIMES
     workload = Workload(transactions=5, options={"workers": 3, **options})
     reached = sum(prop.witness(APPLIER.run(s, workload)) for s in random_schedules(0, 300))
@@ -66,7 +72,7 @@ def test_without_commit_order_the_documented_anomalies_are_found(name):
     options = {"workers": 3, "reads": 4, "barriers": False, "rotations": 0, "collections": 0}
     workload = Workload(transactions=6, rows=6, dialect="logical_clock_unordered", options=options)
     verdicts = {
-        verdict_of(APPLIER.run(schedule, workload), JUDGES[name])
+        verdict_of(APPLIER.run(schedule, workload), judges()[name])
         for schedule in random_schedules(0, 800)
     }
     assert Verdict.VIOLATED in verdicts
@@ -123,7 +129,7 @@ def test_every_schedule_of_a_small_scope_keeps_the_properties():
         history = APPLIER.run(schedule, workload)
         distinct.add((history.transactions, history.events))
         overlaps += parallel_apply.two_transactions_overlap(history)
-        for prop in JUDGES.values():
+        for prop in judges().values():
             assert not prop.violations(history), prop.name
     assert exploration.is_complete
     assert len(distinct) == exploration.count

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from paraply.counterexamples.hunt import properties_of
@@ -14,7 +16,12 @@ from paraply.vocabulary.gtid_set_text import parse_gtid_set
 from paraply.vocabulary.schedule import Exploration
 from tests.reference_impl.judges import judges_of
 
-JUDGES = judges_of(GAP_FREE)
+
+@cache
+def judges():
+    return judges_of(GAP_FREE)
+
+
 MANY = {"failures": 2, "restarts": 3, "purges": 3}
 
 
@@ -26,7 +33,7 @@ def test_no_schedule_breaks_what_the_rule_keeps(dialect, options):
     workload = Workload(transactions=5, dialect=dialect, options=options)
     for schedule in random_schedules(0, 150):
         history = GAP_FREE.run(schedule, workload).check()
-        for prop in JUDGES.values():
+        for prop in judges().values():
             if prop.name not in known:
                 assert not prop.violations(history), (prop.name, schedule.seed)
 
@@ -37,7 +44,7 @@ def test_no_schedule_breaks_what_the_rule_keeps(dialect, options):
 def test_breach_that_the_rule_is_known_for_is_found(dialect, name):
     workload = Workload(transactions=5, dialect=dialect, options=MANY)
     runs = (GAP_FREE.run(schedule, workload) for schedule in random_schedules(0, 500))
-    assert any(JUDGES[name].violations(history) for history in runs)
+    assert any(judges()[name].violations(history) for history in runs)
 
 
 def executed_at_end(dialect):

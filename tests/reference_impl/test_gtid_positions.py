@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from paraply.properties.apply import exactly_once
@@ -20,7 +22,12 @@ from paraply.vocabulary.mariadb_gtid import MariadbGtid, parse_position
 from paraply.vocabulary.schedule import Exploration
 from tests.reference_impl.judges import judges_of
 
-JUDGES = judges_of(GTID_POSITIONS)
+
+@cache
+def judges():
+    return judges_of(GTID_POSITIONS)
+
+
 SETTINGS = (
     {},
     {"workers": 3, "crashes": 2, "failures": 1, "stops": 0, "cleanups": 3},
@@ -37,7 +44,7 @@ def test_no_schedule_breaks_what_the_method_keeps(dialect, options):
     for schedule in random_schedules(0, 100):
         history = GTID_POSITIONS.run(schedule, workload).check()
         assert history.events[-1].kind is EventKind.STOPPED, "it stalls"
-        for prop in JUDGES.values():
+        for prop in judges().values():
             if prop.name not in known:
                 assert not prop.violations(history), (prop.name, schedule.seed)
 
@@ -49,7 +56,7 @@ def test_no_schedule_breaks_what_the_method_keeps(dialect, options):
 def test_breach_that_a_method_is_known_for_is_found(dialect, name):
     workload = Workload(transactions=4, dialect=dialect, options={"workers": 3, "crashes": 2})
     runs = (GTID_POSITIONS.run(schedule, workload) for schedule in random_schedules(0, 1500))
-    assert any(JUDGES[name].violations(history) for history in runs)
+    assert any(judges()[name].violations(history) for history in runs)
 
 
 def test_position_is_the_row_with_the_highest_sub_id_and_not_the_greatest_number():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from paraply.properties.search import random_schedules
@@ -14,7 +16,12 @@ from paraply.vocabulary.mariadb_gtid import MariadbBinlogState, MariadbPosition,
 from tests.properties.histories import history_of
 from tests.reference_impl.judges import judges_of
 
-JUDGES = judges_of(GTID_TOPOLOGY)
+
+@cache
+def judges():
+    return judges_of(GTID_TOPOLOGY)
+
+
 SETTINGS = (
     {},
     {"crashes": 2, "losses": 3, "schemas": 1},
@@ -35,7 +42,7 @@ def test_no_schedule_breaks_what_the_rules_keep(dialect, topology):
         )
         for schedule in random_schedules(0, 15):
             history = GTID_TOPOLOGY.run(schedule, workload).check()
-            for prop in JUDGES.values():
+            for prop in judges().values():
                 if prop.name not in known:
                     assert not prop.violations(history), (prop.name, options, schedule.seed)
 
@@ -51,7 +58,7 @@ def test_every_breach_that_a_set_of_rules_is_known_for_is_found(dialect):
         history = GTID_TOPOLOGY.run(
             schedule, Workload(transactions=5, dialect=dialect, options=options)
         )
-        missing -= {name for name in missing if JUDGES[name].violations(history)}
+        missing -= {name for name in missing if judges()[name].violations(history)}
         if not missing:
             return
     raise AssertionError(f"not found: {sorted(missing)}")
@@ -137,7 +144,7 @@ def test_purge_stops_at_the_file_that_a_replica_reads():
     for schedule in random_schedules(3, 100):
         history = GTID_TOPOLOGY.run(schedule, Workload(transactions=5, options=options))
         purges += sum(one.note == "purge" for one in history.events)
-        assert not JUDGES["purges_leave_what_replicas_read"].violations(history)
+        assert not judges()["purges_leave_what_replicas_read"].violations(history)
     assert purges >= 100
 
 
@@ -188,7 +195,7 @@ def runs(topology, count=300, **options):
     ],
 )
 def test_interesting_situation_is_reached(topology, situation):
-    assert sum(map(JUDGES[situation].witness, runs(topology))) >= 5
+    assert sum(map(judges()[situation].witness, runs(topology))) >= 5
 
 
 def test_promoted_replica_counts_on_and_is_followed_from_a_position_with_the_old_servers_id():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import islice
 
 import pytest
@@ -27,7 +28,12 @@ from tests.properties.histories import history_of
 from tests.reference_impl.judges import judges_of
 from tests.reference_impl.reference_clocks import mode_run, store_before
 
-JUDGES = judges_of(MARIADB_PARALLEL)
+
+@cache
+def judges():
+    return judges_of(MARIADB_PARALLEL)
+
+
 SETTINGS = (
     {},
     {"failures": 1, "timeouts": 1, "reads": 3, "stops": 2},
@@ -46,7 +52,7 @@ def test_no_schedule_breaks_what_the_mode_keeps(dialect, options):
     for schedule in random_schedules(0, 25):
         history = MARIADB_PARALLEL.run(schedule, workload).check()
         assert history.events[-1].kind is EventKind.STOPPED, "it stalls or fails"
-        for prop in JUDGES.values():
+        for prop in judges().values():
             if prop.name not in known:
                 assert not prop.violations(history), (prop.name, schedule.seed)
 
@@ -60,7 +66,7 @@ def test_breach_that_a_mode_is_known_for_is_found(dialect, name):
     options = {"reads": 4, "stops": 0, "extra_locks": "none", "ddl": ddl}
     workload = Workload(transactions=5, rows=4, dialect=dialect, options=options)
     runs = (MARIADB_PARALLEL.run(schedule, workload) for schedule in random_schedules(0, 3000))
-    assert any(JUDGES[name].violations(history) for history in runs)
+    assert any(judges()[name].violations(history) for history in runs)
 
 
 @pytest.mark.long(quick=3)
@@ -69,7 +75,7 @@ def test_breach_that_a_mode_is_known_for_is_found(dialect, name):
     [
         (dialect, prop.name)
         for dialect in ("optimistic", "conservative", "optimistic_by_schema")
-        for prop in JUDGES.values()
+        for prop in judges().values()
         if prop.expectation is Expectation.SOMETIMES
         and prop.name not in MARIADB_PARALLEL.unreachable_in(dialect)
     ],
@@ -78,7 +84,7 @@ def test_situation_is_reached(dialect, name):
     options = {"failures": 1, "reads": 2, "timeouts": 1}
     workload = Workload(transactions=5, rows=3, dialect=dialect, options=options)
     runs = (MARIADB_PARALLEL.run(schedule, workload) for schedule in random_schedules(3, 1500))
-    assert any(JUDGES[name].witness(history) for history in runs)
+    assert any(judges()[name].witness(history) for history in runs)
 
 
 PLAIN = {"reads": 0, "stops": 0, "ddl": 0, "marks": 0, "extra_locks": "none"}
@@ -98,7 +104,7 @@ def test_every_run_of_two_transactions_keeps_what_the_mode_keeps(dialect, runs):
     exploration = Exploration()
     for schedule in exploration:
         history = MARIADB_PARALLEL.run(schedule, workload)
-        for prop in JUDGES.values():
+        for prop in judges().values():
             assert prop.name in known or not prop.violations(history), (prop.name, history)
     assert exploration.is_complete
     assert exploration.count == runs
@@ -324,8 +330,8 @@ def test_only_a_time_out_ends_a_wait_between_domains_where_a_commit_id_is_truste
     if commit_groups:
         ended = next(filter(has_timed_out, runs))
         assert any(one.commit_id for one in ended.transactions)
-        assert not JUDGES["replica_never_stalls"].violations(ended)
-        assert not JUDGES["applied_exactly_once"].violations(ended)
+        assert not judges()["replica_never_stalls"].violations(ended)
+        assert not judges()["applied_exactly_once"].violations(ended)
     else:
         assert not any(map(has_timed_out, islice(runs, 150)))
 

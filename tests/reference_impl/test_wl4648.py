@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from ci.pages import wl4648_example as example
@@ -32,7 +34,12 @@ from paraply.vocabulary.verdict import Verdict
 from tests.reference_impl.judges import judges_of
 from tests.reference_impl.reference_clocks import scheme_run
 
-JUDGES = judges_of(WL4648)
+
+@cache
+def judges():
+    return judges_of(WL4648)
+
+
 SETTINGS = ({}, {"workers": 3, "crashes": 1, "checkpoints": 2}, {"workers": 0, "crashes": 1})
 SMALL = {"sessions": 1, "deletes": False, "reads": 0}
 
@@ -56,7 +63,7 @@ def test_no_schedule_breaks_what_the_scheme_keeps(dialect, options):
     for schedule in random_schedules(0, 80):
         history = WL4648.run(schedule, workload)
         assert not list(history.faults())
-        for prop in JUDGES.values():
+        for prop in judges().values():
             if prop.name not in known:
                 assert not prop.violations(history), (prop.name, schedule.seed)
 
@@ -157,7 +164,7 @@ def test_restart_reaches_the_source_from_every_crash_of_a_scope(dialect):
 
 
 def test_restart_in_reentrant_mode_shows_an_old_row_beside_newer_ones():
-    prop = JUDGES["replica_states_existed_on_the_source"]
+    prop = judges()["replica_states_existed_on_the_source"]
     workload = Workload(
         transactions=3, rows=2, dialect="c2_c1", options=SMALL | {"crashes": 1, "checkpoints": 0}
     )
@@ -191,7 +198,7 @@ def test_zero_workers_apply_one_by_one_and_keep_every_level(dialect):
         levels = ["replica_ends_in_the_sources_state"]
         levels += ["replica_states_existed_on_the_source"] if dialect[0] == "c" else []
         for name in levels:
-            assert verdict_of(history, JUDGES[name]) is Verdict.HOLDS
+            assert verdict_of(history, judges()[name]) is Verdict.HOLDS
 
 
 @pytest.mark.parametrize("dialect", ["c0", "c0_timestamp", "c2", "c3"])
