@@ -89,16 +89,16 @@ def make_small(
 ) -> Smallest:
     """Return a small breaking run.
 
-    It tries random runs of fewer transactions from ``seed``, then cuts.
+    It tries random runs of smaller workloads from ``seed``, then cuts.
     """
     work = Shrinking(subject, oracles_of(subject, prop, faster))
     workload, spotted = found.workload, None
     if workload.transactions > 1:
         smaller = replace(workload, transactions=workload.transactions - 1)
         spotted = hunt_runs(work.ask, smaller, seed=seed, runs_max=RUNS_BELOW)
-    if spotted is None:
-        spotted = replace(found, run=shrink_run(work.ask(workload), found.run))
-    smallest = work.in_smaller_workloads(spotted)
+    spotted = work.drawn_in_smaller_workloads(spotted or found, seed)
+    run = shrink_run(work.ask(spotted.workload), spotted.run)
+    smallest = work.in_smaller_workloads(replace(spotted, run=run))
     below = work.enumerated_below(smallest)
     while below.run is not None:
         smallest = work.in_smaller_workloads(_fewer(smallest, below.run))
@@ -135,19 +135,33 @@ class Shrinking:
     subject: Subject
     ask: OracleOf
 
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """Return what can be reduced, in the order of trying."""
+        return *SIZES, *(one.name for one in self.subject.options)
+
+    def drawn_in_smaller_workloads(self, found: Spotted, seed: int) -> Spotted:
+        """Reduce sizes but transactions, as far as a few random runs break; take such a run.
+
+        A random run of a small workload is shrunk sooner than a run of a large one.
+        """
+        for size in self.sizes[1:]:
+            while (smaller := self._drawn_with_less(found, size, seed)) is not None:
+                found = smaller
+        return found
+
     def in_smaller_workloads(self, smallest: Spotted) -> Spotted:
         """Reduce sizes until a whole round changes nothing.
 
         Transactions, rows, members, then options: each has its default, or a smaller number, unless
         the breach needs it.
         """
-        sizes = [*SIZES, *(one.name for one in self.subject.options)]
         in_vain = 0
-        for size in cycle(sizes):
+        for size in cycle(self.sizes):
             while (smaller := self._with_less(smallest, size)) is not None:
                 smallest, in_vain = smaller, 0
             in_vain += 1
-            if in_vain >= len(sizes):
+            if in_vain >= len(self.sizes):
                 break
         return smallest
 
@@ -172,6 +186,16 @@ class Shrinking:
             runs_below=0 if below.run is not None else below.runs,
             is_exhausted=below.run is None and below.is_complete,
         )
+
+    def _drawn_with_less(self, found: Spotted, size: str, seed: int) -> Spotted | None:
+        for workload in _lowered(self.subject, found.workload, size):
+            try:
+                _, run = self.ask(workload).drawn(seed, RUNS_BELOW)
+            except ParaplyError:
+                continue  # Not every combination of options is a system.
+            if run is not None:
+                return Spotted(workload=workload, run=run, runs=found.runs)
+        return None
 
     def _with_less(self, smallest: Spotted, size: str) -> Spotted | None:
         for workload in _lowered(self.subject, smallest.workload, size):
