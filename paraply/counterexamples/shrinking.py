@@ -143,11 +143,13 @@ class Shrinking:
     def drawn_in_smaller_workloads(self, found: Spotted, seed: int) -> Spotted:
         """Reduce sizes but transactions, as far as a few random runs break; take such a run.
 
-        A random run of a small workload is shrunk sooner than a run of a large one.
+        A random run of a small workload is shrunk sooner than a run of a large one. What breaks
+        one workload often breaks the next, so its number is tried first.
         """
+        first = (found.runs - 1) % RUNS_BELOW
         for size in self.sizes[1:]:
-            while (smaller := self._drawn_with_less(found, size, seed)) is not None:
-                found = smaller
+            while (drawn := self._drawn_with_less(found, size, seed, first)) is not None:
+                found, first = drawn
         return found
 
     def in_smaller_workloads(self, smallest: Spotted) -> Spotted:
@@ -156,12 +158,12 @@ class Shrinking:
         Transactions, rows, members, then options: each has its default, or a smaller number, unless
         the breach needs it.
         """
-        in_vain = 0
-        for size in cycle(self.sizes):
+        sizes, in_vain = self.sizes, 0
+        for size in cycle(sizes):
             while (smaller := self._with_less(smallest, size)) is not None:
                 smallest, in_vain = smaller, 0
             in_vain += 1
-            if in_vain >= len(self.sizes):
+            if in_vain >= len(sizes):
                 break
         return smallest
 
@@ -187,14 +189,18 @@ class Shrinking:
             is_exhausted=below.run is None and below.is_complete,
         )
 
-    def _drawn_with_less(self, found: Spotted, size: str, seed: int) -> Spotted | None:
+    def _drawn_with_less(
+        self, found: Spotted, size: str, seed: int, first: int
+    ) -> tuple[Spotted, int] | None:
+        """Return a breaking random run of a smaller workload, and its number."""
         for workload in _lowered(self.subject, found.workload, size):
             try:
-                _, run = self.ask(workload).drawn(seed, RUNS_BELOW)
+                made, run = self.ask(workload).drawn(seed, RUNS_BELOW, first)
             except ParaplyError:
                 continue  # Not every combination of options is a system.
             if run is not None:
-                return Spotted(workload=workload, run=run, runs=found.runs)
+                drawn = Spotted(workload=workload, run=run, runs=found.runs)
+                return drawn, (first + made - 1) % RUNS_BELOW
         return None
 
     def _with_less(self, smallest: Spotted, size: str) -> Spotted | None:
@@ -235,7 +241,7 @@ def _lowered(subject: Subject, workload: Workload, size: str) -> Iterator[Worklo
             yield replace(workload, **{size: count - 1})
         return
     (option,) = (one for one in subject.options if one.name == size)
-    value = subject.options_of(workload)[size]
+    value = workload.options.get(size, option.default)
     if not _is_number(option):
         if value != option.default:
             yield replace(workload, options={**workload.options, size: option.default})
@@ -243,7 +249,7 @@ def _lowered(subject: Subject, workload: Workload, size: str) -> Iterator[Worklo
     value, least, default = int(value), option.least, int(option.default)
     # Do not count down sizes like 25,000.
     for smaller in sorted({least, default, (least + value) // 2, value - 1}):
-        if smaller < value:
+        if least <= smaller < value:
             yield replace(workload, options={**workload.options, size: smaller})
 
 
