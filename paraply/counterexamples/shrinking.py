@@ -146,6 +146,7 @@ class Shrinking:
         A random run of a small workload is shrunk sooner than a run of a large one. What breaks
         one workload often breaks the next, so its number is tried first.
         """
+        # A hunt makes RUNS_BELOW runs of each smaller number of transactions before.
         first = (found.runs - 1) % RUNS_BELOW
         for size in self.sizes[1:]:
             while (drawn := self._drawn_with_less(found, size, seed, first)) is not None:
