@@ -73,21 +73,21 @@ def hunt_subject(
     spotted = hunt_runs(ask, workload, seed=seed, runs_max=runs_max)
     if spotted is None:
         return None
-    counterexample = ask(spotted.workload).counterexample(spotted.run, spotted.runs)
+    oracle = ask(spotted.workload)
+    counterexample = oracle.counterexample(shrink_run(oracle, spotted.run), spotted.runs)
     return Quarry(workload=spotted.workload, counterexample=counterexample, runs=spotted.runs)
 
 
 def hunt_runs(ask: OracleOf, workload: Workload, *, seed: int, runs_max: int) -> Spotted | None:
-    """Return the smallest run by its choices."""
+    """Return the first breaking random run, fewer transactions first."""
     runs = 0
     for transactions in range(1, workload.transactions + 1):
         smaller = replace(workload, transactions=transactions)
         limit = runs_max if transactions == workload.transactions else RUNS_BELOW
-        oracle = ask(smaller)
-        made, run = oracle.drawn(seed, limit)
+        made, run = ask(smaller).drawn(seed, limit)
         runs += made
         if run is not None:
-            return Spotted(workload=smaller, run=shrink_run(oracle, run), runs=runs)
+            return Spotted(workload=smaller, run=run, runs=runs)
     return None
 
 

@@ -89,16 +89,16 @@ def make_small(
 ) -> Smallest:
     """Return a small breaking run.
 
-    It tries random runs of fewer transactions from ``seed``, then cuts.
+    It tries random runs of smaller workloads from ``seed``, then cuts.
     """
     work = Shrinking(subject, oracles_of(subject, prop, faster))
     workload, spotted = found.workload, None
     if workload.transactions > 1:
         smaller = replace(workload, transactions=workload.transactions - 1)
         spotted = hunt_runs(work.ask, smaller, seed=seed, runs_max=RUNS_BELOW)
-    if spotted is None:
-        spotted = replace(found, run=shrink_run(work.ask(workload), found.run))
-    smallest = work.in_smaller_workloads(spotted)
+    spotted = work.drawn_in_smaller_workloads(spotted or found, seed)
+    run = shrink_run(work.ask(spotted.workload), spotted.run)
+    smallest = work.in_smaller_workloads(replace(spotted, run=run))
     below = work.enumerated_below(smallest)
     while below.run is not None:
         smallest = work.in_smaller_workloads(_fewer(smallest, below.run))
@@ -135,14 +135,31 @@ class Shrinking:
     subject: Subject
     ask: OracleOf
 
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """Return what can be reduced, in the order of trying."""
+        return *SIZES, *(one.name for one in self.subject.options)
+
+    def drawn_in_smaller_workloads(self, found: Spotted, seed: int) -> Spotted:
+        """Reduce sizes but transactions, as far as a few random runs break; take such a run.
+
+        A random run of a small workload is shrunk sooner than a run of a large one. What breaks
+        one workload often breaks the next, so its number is tried first.
+        """
+        # A hunt makes RUNS_BELOW runs of each smaller number of transactions before.
+        first = (found.runs - 1) % RUNS_BELOW
+        for size in self.sizes[1:]:
+            while (drawn := self._drawn_with_less(found, size, seed, first)) is not None:
+                found, first = drawn
+        return found
+
     def in_smaller_workloads(self, smallest: Spotted) -> Spotted:
         """Reduce sizes until a whole round changes nothing.
 
         Transactions, rows, members, then options: each has its default, or a smaller number, unless
         the breach needs it.
         """
-        sizes = [*SIZES, *(one.name for one in self.subject.options)]
-        in_vain = 0
+        sizes, in_vain = self.sizes, 0
         for size in cycle(sizes):
             while (smaller := self._with_less(smallest, size)) is not None:
                 smallest, in_vain = smaller, 0
@@ -172,6 +189,20 @@ class Shrinking:
             runs_below=0 if below.run is not None else below.runs,
             is_exhausted=below.run is None and below.is_complete,
         )
+
+    def _drawn_with_less(
+        self, found: Spotted, size: str, seed: int, first: int
+    ) -> tuple[Spotted, int] | None:
+        """Return a breaking random run of a smaller workload, and its number."""
+        for workload in _lowered(self.subject, found.workload, size):
+            try:
+                made, run = self.ask(workload).drawn(seed, RUNS_BELOW, first)
+            except ParaplyError:
+                continue  # Not every combination of options is a system.
+            if run is not None:
+                drawn = Spotted(workload=workload, run=run, runs=found.runs)
+                return drawn, (first + made - 1) % RUNS_BELOW
+        return None
 
     def _with_less(self, smallest: Spotted, size: str) -> Spotted | None:
         for workload in _lowered(self.subject, smallest.workload, size):
@@ -211,7 +242,7 @@ def _lowered(subject: Subject, workload: Workload, size: str) -> Iterator[Worklo
             yield replace(workload, **{size: count - 1})
         return
     (option,) = (one for one in subject.options if one.name == size)
-    value = subject.options_of(workload)[size]
+    value = workload.options.get(size, option.default)
     if not _is_number(option):
         if value != option.default:
             yield replace(workload, options={**workload.options, size: option.default})
@@ -219,7 +250,7 @@ def _lowered(subject: Subject, workload: Workload, size: str) -> Iterator[Worklo
     value, least, default = int(value), option.least, int(option.default)
     # Do not count down sizes like 25,000.
     for smaller in sorted({least, default, (least + value) // 2, value - 1}):
-        if smaller < value:
+        if least <= smaller < value:
             yield replace(workload, options={**workload.options, size: smaller})
 
 

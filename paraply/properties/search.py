@@ -33,9 +33,10 @@ class Counterexample:
     runs: int
 
 
-def random_schedules(seed: int, runs_max: int) -> Iterable[SeededSchedule]:
-    """Yield a seed's random schedules."""
-    return (SeededSchedule(seed * SEED_STRIDE + number) for number in range(runs_max))
+def random_schedules(seed: int, runs_max: int, first: int = 0) -> Iterable[SeededSchedule]:
+    """Yield a seed's random schedules, those before number ``first`` at the end."""
+    numbers = (*range(first, runs_max), *range(first))
+    return (SeededSchedule(seed * SEED_STRIDE + number) for number in numbers)
 
 
 def search(system: System, prop: Property, schedules: Iterable[Schedule]) -> Counterexample | None:

@@ -74,8 +74,11 @@ class EditOracle(Protocol):
 class Oracle(EditOracle, Protocol):
     """Decides which runs break a property."""
 
-    def drawn(self, seed: int, runs_max: int) -> tuple[int, BreakingRun | None]:
-        """Return the first breaking random run, and the number made."""
+    def drawn(self, seed: int, runs_max: int, first: int = 0) -> tuple[int, BreakingRun | None]:
+        """Return the first breaking random run, and the number made.
+
+        They begin with number ``first``; those before it come last.
+        """
 
     def enumerated(self, runs_max: int) -> Enumerated:
         """Return the first depth-first breaking run."""
@@ -112,9 +115,9 @@ class ReadableOracle:
                 return tried, run
         return tried, None
 
-    def drawn(self, seed: int, runs_max: int) -> tuple[int, BreakingRun | None]:
+    def drawn(self, seed: int, runs_max: int, first: int = 0) -> tuple[int, BreakingRun | None]:
         """Search the random runs."""
-        found = search(self._system, self._prop, random_schedules(seed, runs_max))
+        found = search(self._system, self._prop, random_schedules(seed, runs_max, first))
         return (
             (runs_max, None)
             if found is None

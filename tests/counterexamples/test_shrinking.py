@@ -3,15 +3,23 @@
 import pytest
 
 from paraply.counterexamples import hunt
-from paraply.counterexamples.hunt import Spotted, hunt_subject, system_of
+from paraply.counterexamples.hunt import (
+    RUNS_BELOW,
+    Spotted,
+    hunt_subject,
+    oracles_of,
+    system_of,
+)
 from paraply.counterexamples.shrinking import (
     Minimality,
+    Shrinking,
     Smallest,
     make_small,
     minimality_of,
     shrink_workload,
 )
 from paraply.properties.search import random_schedules, search
+from paraply.properties.shrinking import BreakingRun
 from paraply.reference_impl.subject import Workload
 from paraply.registries import mutant_named, property_named, subject_named
 from paraply.vocabulary.schedule import Exploration, RecordedSchedule
@@ -103,6 +111,25 @@ def test_workers_that_do_not_matter_are_taken_away():
     assert prop.violations(smallest.counterexample.history)
 
 
+def test_smaller_workload_is_that_of_a_breaking_random_run():
+    mutant = mutant_named("looks_past_the_blocked")
+    subject, prop = mutant.subject, property_named(mutant.caught_by)
+    found = Spotted.of(mutant.workload, found_in(mutant, prop))
+    work = Shrinking(subject, oracles_of(subject, prop))
+    smaller = work.drawn_in_smaller_workloads(found, seed=7)
+    before, after = subject.settings_of(found.workload), subject.settings_of(smaller.workload)
+    assert after["transactions"] == before["transactions"]
+    assert after["rows"] < before["rows"]
+    assert all(after[name] <= before[name] for name in before)
+    system = system_of(subject, smaller.workload)
+    histories = {
+        BreakingRun.of(schedule.choices, history): history
+        for schedule in random_schedules(7, RUNS_BELOW)
+        for history in [system(schedule)]
+    }
+    assert prop.violations(histories[smaller.run])
+
+
 def test_words_tell_apart_what_is_known():
     known = Minimality(is_one_minimal=True, runs_below=312, is_exhausted=True)
     assert str(known) == "one-minimal; with a transaction less no run breaks it: all 312 made"
@@ -126,3 +153,4 @@ def test_large_number_of_an_option_is_halved_not_counted_down(monkeypatch):
     )
     assert smallest.workload.options["history_size"] == 0
     assert len(tried) < 20
+    assert min(tried) == 0

@@ -17,7 +17,7 @@ from paraply.mining.clusters import MinimiseTask, clusters_of, is_confirmed, rep
 from paraply.mining.compiled import columns as C
 from paraply.mining.compiled import oracle as compiled
 from paraply.mining.compiled.composed import columns as composed
-from paraply.mining.compiled.oracle import CompiledOracle, CompiledOracles
+from paraply.mining.compiled.oracle import CompiledOracle, CompiledOracles, Place
 from paraply.mining.compiled.twins import twin_of
 from paraply.mining.engines import InProcess
 from paraply.mining.systems import systems_of
@@ -257,9 +257,11 @@ def test_draws_are_those_of_the_random_schedules(mutant):
     answers = []
     for prop in C.JUDGED:
         fast, slow = both(system, prop)
-        answers.append(fast.drawn(3, 60))
-        assert answers[-1] == slow.drawn(3, 60)
-    assert len(answers) == len(C.JUDGED)
+        for first in (0, 41):
+            answers.append(fast.drawn(3, 60, first))
+            assert answers[-1] == slow.drawn(3, 60, first)
+    assert len(answers) == 2 * len(C.JUDGED)
+    assert any(run for _, run in answers)
 
 
 @pytest.mark.long(quick=6)
@@ -278,7 +280,7 @@ class Asked(SimpleNamespace):
     def edited(self, program, edits, below=None):
         return "edited"
 
-    def drawn(self, seed, runs_max):
+    def drawn(self, seed, runs_max, first=0):
         return "drawn"
 
     def enumerated(self, runs_max):
@@ -289,7 +291,7 @@ def test_runs_that_outgrow_the_kernels_are_left_to_the_reference(monkeypatch):
     system = one_system("last_committed_off_by_one")
     twin = twin_of(system)
     room = twin.new_room()
-    oracle = CompiledOracle(twin, "no_conflicting_parallel_apply", room, Asked())
+    oracle = CompiledOracle(twin, "no_conflicting_parallel_apply", Place.of(room), Asked())
     assert oracle.edited((0,) * C.CHOICES_MAX, [UNCHANGED]) == "edited"
     assert oracle.edited((1, 2), []) == (0, None)
 
@@ -309,7 +311,8 @@ def test_run_that_asks_for_more_than_was_drawn_is_left_to_the_reference(monkeypa
     monkeypatch.setattr(compiled, "DRAWN_MAX", 8)
     monkeypatch.setattr(compiled, "draws", compiled.draws.__wrapped__)
     twin = twin_of(system)
-    oracle = CompiledOracle(twin, "no_conflicting_parallel_apply", twin.new_room(), Asked())
+    place = Place.of(twin.new_room())
+    oracle = CompiledOracle(twin, "no_conflicting_parallel_apply", place, Asked())
     assert oracle.drawn(0, 5) == "drawn"
 
 

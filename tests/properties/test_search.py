@@ -78,6 +78,14 @@ def test_search_that_finds_nothing_returns_none():
     assert search(system_of_one_step, PROPERTY, random_schedules(seed=0, runs_max=50)) is None
 
 
+def test_random_schedules_begin_with_any_of_them():
+    def seeds(*first):
+        return [schedule.seed for schedule in random_schedules(2, 5, *first)]
+
+    assert seeds(3) == seeds()[3:] + seeds()[:3]
+    assert seeds(0) == seeds()
+
+
 def test_random_schedules_differ_from_each_other_and_between_seeds():
     def picked(seed):
         return [

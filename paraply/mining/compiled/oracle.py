@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from paraply.mining.compiled import columns as C
-from paraply.mining.compiled.composed.room import AnyRoom
+from paraply.mining.compiled.composed.room import AnyRoom, PassedRoom
 from paraply.mining.compiled.oracle_kernel import (
     list_simplifications,
     run_all,
@@ -20,6 +21,7 @@ from paraply.mining.compiled.oracle_kernel import (
     run_edits,
 )
 from paraply.mining.compiled.room import Ints
+from paraply.mining.compiled.room import Room as ApplierRoom
 from paraply.mining.compiled.twins import Twin, twin_of
 from paraply.mining.systems import System
 from paraply.properties.search import Counterexample, random_schedules
@@ -44,15 +46,28 @@ EDITS_OF_A_CHOICE = 8
 _NO_BOUND = np.full(4, np.iinfo(np.int64).max)
 
 
+class Place(NamedTuple):
+    """A room, and the arrays of it that are read: finding them takes as long as a run."""
+
+    room: PassedRoom
+    outcome: Ints
+    program: Ints
+
+    @classmethod
+    def of(cls, room: AnyRoom) -> Place:
+        """Return a room's place."""
+        passed = room if isinstance(room, ApplierRoom) else room.base.view(np.ndarray)
+        return cls(passed, room.outcome, room.program)
+
+
 class CompiledOracle:
     """Finds breaches of one property in one workload."""
 
-    def __init__(self, twin: Twin, prop: str, room: AnyRoom, readable: Oracle) -> None:
+    def __init__(self, twin: Twin, prop: str, place: Place, readable: Oracle) -> None:
         self._bit = 1 << twin.judged.index(prop)
         self._settings = twin.settings.copy()
         self._settings[C.P_JUDGED] = self._bit  # Also where it is not promised.
-        self._room = room
-        self._outcome, self._program = room.outcome, room.program
+        self._room, self._outcome, self._program = place
         self._readable = readable
 
     def edited(
@@ -73,11 +88,11 @@ class CompiledOracle:
             return self._readable.edited(program, edits, below)
         return tried, self._last_run() if self._breaks(below) else None
 
-    def drawn(self, seed: int, runs_max: int) -> tuple[int, BreakingRun | None]:
+    def drawn(self, seed: int, runs_max: int, first: int = 0) -> tuple[int, BreakingRun | None]:
         """Make all random runs in one call."""
-        made = run_draws(self._settings, self._room, draws(seed, runs_max), self._bit)
+        made = run_draws(self._settings, self._room, draws(seed, runs_max), first, self._bit)
         if self._is_overflown:
-            return self._readable.drawn(seed, runs_max)
+            return self._readable.drawn(seed, runs_max, first)
         return made, self._last_run() if self._breaks() else None
 
     def enumerated(self, runs_max: int) -> Enumerated:
@@ -138,13 +153,13 @@ class CompiledOracles:
     def __init__(self, system: System, prop: str) -> None:
         self._system = system
         self._prop = prop
-        self._room: AnyRoom | None = None
+        self._place: Place | None = None
 
     def __call__(self, workload: Workload, readable: Oracle) -> Oracle:
         """Return a compiled oracle where supported, else ``readable``."""
         twin = twin_of(replace(self._system, workload=workload))
         if twin is None or self._prop not in twin.judged:
             return readable
-        if self._room is None:
-            self._room = twin.new_room()
-        return CompiledOracle(twin, self._prop, self._room, readable)
+        if self._place is None:
+            self._place = Place.of(twin.new_room())
+        return CompiledOracle(twin, self._prop, self._place, readable)

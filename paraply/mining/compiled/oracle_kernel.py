@@ -16,12 +16,15 @@ from numba.extending import overload
 from paraply.mining.compiled import campaign_kernel as applier
 from paraply.mining.compiled import columns as C
 from paraply.mining.compiled.composed import campaign_kernel as composed
-from paraply.mining.compiled.composed.room import AnyRoom
+from paraply.mining.compiled.composed.room import AnyRoom, PassedRoom
 from paraply.mining.compiled.room import Ints, Room
 from paraply.vocabulary.kernel_cache import BORROWED
 
 _NOTHING, _PROGRAM, _FRACTIONS = np.int64(0), np.int64(0), np.int64(1)
 """Typed, because numba compiles ``_run`` again for each literal."""
+
+_MOSTLY = 256
+"""Choices that most runs ask for; a run that asks for more is made again with all it may have."""
 
 
 def run_once(p: Ints, room: AnyRoom) -> None:
@@ -43,6 +46,25 @@ def _compiled(p: Any, room: Any) -> Callable[[Any, Any], None]:
     return run
 
 
+def room_of(passed: PassedRoom) -> AnyRoom:
+    """Return the room that is passed to a kernel, interpreted."""
+    return passed if isinstance(passed, Room) else passed[0]
+
+
+@overload(room_of)
+def _compiled_room_of(passed: Any) -> Callable[[Any], Any]:
+    """Return what :func:`room_of` is in a kernel."""
+    is_array = isinstance(passed, types.Array)
+
+    def only(passed: Any) -> Any:
+        return passed[0]
+
+    def itself(passed: Any) -> Any:
+        return passed
+
+    return only if is_array else itself
+
+
 @njit(**BORROWED)
 def _run(p: Ints, room: AnyRoom, given: int | np.int64, way: np.int64) -> int:
     dice, outcome = room.dice, room.outcome
@@ -53,8 +75,9 @@ def _run(p: Ints, room: AnyRoom, given: int | np.int64, way: np.int64) -> int:
 
 
 @njit(**BORROWED)
-def run_edits(p: Ints, room: AnyRoom, base: Ints, edits: Ints, bit: int, below: Ints) -> int:
+def run_edits(p: Ints, passed: PassedRoom, base: Ints, edits: Ints, bit: int, below: Ints) -> int:
     """Run edits (start, length, put) until a breach below a size."""
+    room = room_of(passed)
     program = room.program
     for at in range(len(edits)):
         start, length, put = edits[at]
@@ -121,14 +144,20 @@ def _is_below(room: AnyRoom, below: Ints) -> bool:
 
 
 @njit(**BORROWED)
-def run_draws(p: Ints, room: AnyRoom, draws: Ints, bit: int) -> int:
-    """Run rows of fractions until a breach."""
+def run_draws(p: Ints, passed: PassedRoom, draws: Ints, first: int, bit: int) -> int:
+    """Run rows of fractions until a breach, those before the first at the end."""
+    room = room_of(passed)
     program, outcome = room.program, room.outcome
+    drawn = draws.shape[1]
     for at in range(len(draws)):
-        for place in range(draws.shape[1]):
-            program[place, C.G_TAKEN] = draws[at, place]
-        verdict = _run(p, room, draws.shape[1], _FRACTIONS)
-        if outcome[2] > draws.shape[1]:
+        numbers = draws[(first + at) % len(draws)]
+        for given in (min(_MOSTLY, drawn), drawn):
+            for place in range(given):
+                program[place, C.G_TAKEN] = numbers[place]
+            verdict = _run(p, room, given, _FRACTIONS)
+            if outcome[2] <= given:
+                break
+        if outcome[2] > drawn:
             outcome[0] = verdict = C.OVERFLOWN
         if verdict & bit:  # An overflown run has every bit.
             return at + 1
@@ -136,8 +165,9 @@ def run_draws(p: Ints, room: AnyRoom, draws: Ints, bit: int) -> int:
 
 
 @njit(**BORROWED)
-def run_all(p: Ints, room: AnyRoom, runs_max: int, bit: int) -> tuple[int, bool]:
+def run_all(p: Ints, passed: PassedRoom, runs_max: int, bit: int) -> tuple[int, bool]:
     """Run programs depth first until a breach; return whether all ran."""
+    room = room_of(passed)
     program, outcome = room.program, room.outcome
     given, count = _NOTHING, 0
     while count < runs_max:

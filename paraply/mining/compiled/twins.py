@@ -17,6 +17,7 @@ from paraply.mining.compiled.room import new_room as new_applier_room
 from paraply.mining.systems import System
 
 FOLDER = Path(__file__).parent
+COMPOSED_FOLDER = FOLDER / "composed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +43,7 @@ def twin_of(system: System) -> Twin | None:
     """Return a system's kernels; None for systems that only the reference runs."""
     for kernels, judged, new_room, folder in (
         (applier, A.JUDGED, new_applier_room, FOLDER),
-        (composed, C.JUDGED, new_composed_room, FOLDER / "composed"),
+        (composed, C.JUDGED, new_composed_room, COMPOSED_FOLDER),
     ):
         settings = kernels.settings_of(system)
         if settings is not None:

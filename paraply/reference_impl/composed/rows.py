@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import cast
 
 from paraply.reference_impl.applier.row_store import RowStore
 from paraply.reference_impl.certification.write_set_items import ItemComposer
 from paraply.vocabulary.events import Observation
-from paraply.vocabulary.log import Operation
+from paraply.vocabulary.log import Operation, RowImage
 from paraply.vocabulary.schema import Column, KeyPart, TableSchema, UniqueKey
 from paraply.vocabulary.transactions import RowWrite, TransactionId
-from paraply.vocabulary.write_set import Item
+from paraply.vocabulary.write_set import Item, WriteSet
 
 TABLE = TableSchema(
     name="d.t",
@@ -24,6 +25,7 @@ TABLE = TableSchema(
 )
 """Each row has its key and the number of the transaction that wrote it last."""
 _COMPOSER = ItemComposer()
+_WRITE_SETS_KEPT = 4096
 
 
 def row_write(row: Item, read: object, writer: TransactionId | None) -> RowWrite:
@@ -42,14 +44,19 @@ def row_write(row: Item, read: object, writer: TransactionId | None) -> RowWrite
 
 def items_of(rows: tuple[RowWrite, ...]) -> tuple[Item, ...]:
     """Return the write set of row changes, in their order."""
-    found = (_COMPOSER.write_set(TABLE, row.before, row.after) for row in rows)
+    found = (_write_set(row.before, row.after) for row in rows)
     return tuple(dict.fromkeys(item for items in found for item in sorted(items, key=str)))
 
 
 def item_of_row(row: Item) -> Item:
     """Return the item of a row's key."""
-    (item,) = _COMPOSER.write_set(TABLE, None, (row, None))
+    (item,) = _write_set(None, (row, None))
     return item
+
+
+@lru_cache(maxsize=_WRITE_SETS_KEPT)
+def _write_set(before: RowImage | None, after: RowImage | None) -> WriteSet:
+    return _COMPOSER.write_set(TABLE, before, after)
 
 
 class Table(RowStore):

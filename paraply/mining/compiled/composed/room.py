@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paraply.mining.compiled import columns as A
 from paraply.mining.compiled.composed import columns as C
@@ -18,6 +19,9 @@ class Room(Protocol):
     The first index of what members have is the member's. It is one record, which a call passes as
     a pointer, so kernels need not be compiled into those that call them.
     """
+
+    base: NDArray[Any]
+    """The array whose only record this is."""
 
     dice: Ints
     program: Ints
@@ -81,6 +85,8 @@ class Room(Protocol):
 
 
 AnyRoom = ApplierRoom | Room
+PassedRoom = ApplierRoom | NDArray[Any]
+"""As it is passed to kernels: numba passes an array of one record faster than the record."""
 
 
 def new_room() -> Room:
