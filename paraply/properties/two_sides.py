@@ -237,7 +237,7 @@ ALONE: dict[Alone, str] = {
         source_is_refused_only_with_reason sources_at_rest_have_served_their_clients
         sources_stall_only_for_replicas state_has_one_entry_per_domain
         stopped_positions_cover_the_last_commit survivors_follow_the_promoted_server
-        transactions_apply_whole
+        transactions_apply_whole transactions_end_where_they_began
     """,
     Alone.SEQUENCE: """
         attempts_take_their_steps_in_order crashed_replicas_ask_again jobs_take_rows_in_one_order
