@@ -118,6 +118,7 @@ TWINS: dict[str, str] = {
     "write_sets_depend_on_earlier_writers": "a_write_set_runs_beside_an_unseen_one",
     "senders_saw_writers_of_other_members": "a_write_set_runs_beside_an_unseen_one",
     "members_write_after_their_backlog": "clients_are_served_to_the_end",
+    "only_the_primary_takes_writes": "clients_are_served_to_the_end",
     "remote_transactions_commit_as_certified": "members_end_at_rest",
     "own_transactions_commit_after_what_they_saw": "only_conflicts_are_refused",
     "joiners_catch_up_before_they_are_online": "members_end_at_rest",
@@ -236,7 +237,7 @@ ALONE: dict[Alone, str] = {
         source_is_refused_only_with_reason sources_at_rest_have_served_their_clients
         sources_stall_only_for_replicas state_has_one_entry_per_domain
         stopped_positions_cover_the_last_commit survivors_follow_the_promoted_server
-        transactions_apply_whole
+        transactions_apply_whole transactions_end_where_they_began
     """,
     Alone.SEQUENCE: """
         attempts_take_their_steps_in_order crashed_replicas_ask_again jobs_take_rows_in_one_order

@@ -12,6 +12,32 @@ from paraply.properties.registry import registered_properties
 HEALTHY = 40
 FAULTS = [
     (
+        "only_the_primary_takes_writes",
+        "group mysql_8_4",
+        "group.member",
+        "Member.on_members_known:`0` → `1`",
+    ),
+    (
+        "transactions_end_where_they_began",
+        "gap_free allocates_early",
+        "mariadb_gtid.gap_free",
+        "GapFreeServers.on_commit:`one.early or self.numbered(one.schema)` → `self.numbered",
+    ),
+    (
+        "only_small_transactions_are_merged",
+        "wl4648 c4",
+        "wl4648.merging",
+        "is_full:`is_alone or len(sizes) >= merged or max(*sizes, size) > S...` → "
+        "`len(sizes) >= merged`",
+    ),
+    (
+        "waits_for_readers_time_out_in_circles",
+        "wl4648 p3_serializable",
+        "wl4648.parts",
+        "SerializableRowsReplica.progress_steps:"
+        "`steps.append(Step('read on', self.on_read_row))` → `pass`",
+    ),
+    (
         "positions_are_saved_when_due",
         "wl4648 c0",
         "wl4648.recovery",

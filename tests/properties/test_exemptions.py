@@ -139,7 +139,10 @@ CAUSES: dict[str, tuple[Change, Change]] = {
     "restored from a backup": (started("source"), started()),
     "AFTER_COMMIT": (option("after_commit", True), option("after_commit", False)),
     "members without sessions": (option("sessions", 0), option("sessions", 1)),
-    "its semi-sync needs": (option("acknowledgements", 1), option("crashes", 1)),
+    "what a client has not yet sent": (
+        both(option("acknowledgements", 1), event(EventKind.CRASHED)),
+        event(EventKind.CRASHED),
+    ),
     "transactions that fail": (option("failures", 1), option("crashes", 1)),
 }
 """By words of the reason: what makes the exemption apply, and what is like it and does not."""

@@ -8,6 +8,7 @@ import pytest
 
 from paraply.properties.apply.merged_jobs import (
     jobs_delete_nothing_that_they_insert,
+    only_small_transactions_are_merged,
     small_neighbours_are_merged,
 )
 from paraply.vocabulary.log import Operation
@@ -57,10 +58,40 @@ def test_small_neighbour_that_is_left_apart_is_reported():
 
 @pytest.mark.parametrize(
     "rows",
-    [((INSERT,), (DELETE,), (INSERT,)), ((UPDATE, UPDATE), (UPDATE,), (UPDATE,))],
+    [((INSERT,), (DELETE,), (INSERT,)), ((UPDATE,) * 5, (UPDATE,), (UPDATE,))],
 )
 def test_delete_of_an_inserted_row_and_larger_transactions_may_stay_apart(rows):
     assert not small_neighbours_are_merged(run("1", "23", rows=rows))
+
+
+def test_small_neighbours_may_have_several_rows():
+    rows = ((UPDATE,) * 4, (UPDATE,) * 2, (UPDATE,))
+    assert len(small_neighbours_are_merged(run("1", "23", rows=rows))) == 1
+
+
+@pytest.mark.parametrize(
+    ("jobs", "sizes", "is_wrong"),
+    [
+        (("12", "3"), (4, 1, 5), False),
+        (("1", "23"), (5, 1, 1), False),
+        (("12", "3"), (5, 1, 1), True),
+        (("1", "23"), (1, 1, 5), True),
+    ],
+)
+def test_large_transactions_have_jobs_of_their_own(jobs, sizes, is_wrong):
+    history = run(*jobs, rows=tuple((UPDATE,) * size for size in sizes))
+    found = [str(one) for one in only_small_transactions_are_merged(history)]
+    large = sizes.index(5) + 1
+    names = " ".join(f"T{one}" for one in next(job for job in jobs if str(large) in job))
+    assert found == is_wrong * [f"r1: the job of {names} merges T{large} of 5 rows"]
+    assert verdict(history, only_small_transactions_are_merged) is (
+        Verdict.VIOLATED if is_wrong else Verdict.HOLDS
+    )
+
+
+def test_jobs_of_one_small_transaction_are_no_situation():
+    history = run("1", "2", "3")
+    assert verdict(history, only_small_transactions_are_merged) is Verdict.UNKNOWN
 
 
 @pytest.mark.parametrize("rows", [((INSERT,), (UPDATE,), (DELETE,)), ((DELETE,), (INSERT,), ())])

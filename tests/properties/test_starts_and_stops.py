@@ -12,6 +12,8 @@ from paraply.properties.apply.starts_and_stops import (
 from paraply.properties.group.served_clients import (
     clients_are_served_to_the_end,
     members_serve_the_configured_clients,
+    servers_with_clients,
+    transactions_end_where_they_began,
 )
 from paraply.properties.registry import registered_properties, verdict_of
 from paraply.vocabulary.verdict import Verdict
@@ -165,3 +167,82 @@ def test_replica_that_stops_has_ended_what_it_began(end):
 def test_merged_transactions_end_with_their_job():
     job = "begun T1@w1 transactions=1,2 ; engine_committed T1@w1 transactions=1,2 ; stopped"
     assert verdict(history_of(LOG + job), stops_leave_nothing_under_way) is Verdict.HOLDS
+
+
+UNSENT = '{"transactions":2,"sessions":1,"acknowledgements":1}'
+
+
+@pytest.mark.parametrize(
+    ("events", "found"),
+    [
+        ("view_installed @r1 view=1 members=r1,r2", Verdict.VIOLATED),
+        ('view_installed @r1 view=1 members=r1,r2 ; stopped @r1 note="at rest"', Verdict.VIOLATED),
+        # What a client has not yet sent may be rolled back, of which nothing is recorded.
+        ("view_installed @r1 view=1 members=r1,r2 ; submitted T1@r1", Verdict.UNKNOWN),
+        ("view_installed @r1 view=1 members=r1,r2 ; crashed @r2", Verdict.UNKNOWN),
+        ("view_installed @r1 view=1 members=r1,r2 ; stopped @r2", Verdict.UNKNOWN),
+    ],
+)
+def test_clients_that_wait_for_acknowledgements_are_served_unless_broken_off(events, found):
+    run = history_of(f"options={UNSENT} members=r1,r2 | T1{{a}} origin=r1 | {events}")
+    judge = next(
+        one for one in registered_properties() if one.check is clients_are_served_to_the_end
+    )
+    assert verdict_of(run, judge) is found
+
+
+OF_CLIENTS = "members=r1,r2 | T1{a} origin=r1 | T2{b} origin=r2 | "
+CERTIFIED = "certified T1@r1 positive ; "
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        "flushed T1@r1 ; engine_committed T2@r2",
+        "rolled_back T1@r1 ; failed T2@r2",
+        # Who crashes or leaves the group may leave something open.
+        "flushed T1@r1 ; crashed @r2",
+        f"{CERTIFIED}flushed T1@r1 ; stopped @r2",
+    ],
+)
+def test_transactions_that_end_hold(events):
+    assert (
+        verdict(history_of(OF_CLIENTS + events), transactions_end_where_they_began) is Verdict.HOLDS
+    )
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        "started @r1 ; flushed T2@r2",
+        "started @r1 ; flushed T1@r2 ; flushed T2@r2",
+        "submitted T1@r1 ; flushed T2@r2 ; stopped @r1",
+        f'{CERTIFIED}flushed T2@r2 ; stopped @r1 note="at rest"',
+    ],
+)
+def test_transaction_without_an_end_is_reported(events):
+    (breach,) = transactions_end_where_they_began(history_of(OF_CLIENTS + events))
+    assert str(breach) == (
+        "r1 took T1 from a client, and neither logged, committed nor rolled it back"
+    )
+
+
+def test_transactions_of_others_and_of_runs_that_were_cut_are_not_judged():
+    for text in (
+        f"complete=false {OF_CLIENTS}flushed T2@r2",
+        "members=r1 | T1{a} | flushed T1@r1",
+        "members=r1 | T1:view_change origin=r1 | started @r1",
+        "members=r1,r2 | T1{a} origin=r1 | started @r2",
+    ):
+        assert verdict(history_of(text), transactions_end_where_they_began) is Verdict.UNKNOWN
+
+
+def test_servers_with_clients_are_those_of_a_group_or_that_do_not_certify():
+    head = f'options={{"transactions":2}} {OF_CLIENTS}'
+    assert servers_with_clients(history_of(f"{head}flushed T1@r1"))
+    certified = f"{head}{CERTIFIED}"
+    assert not servers_with_clients(history_of(f"{certified}flushed T1@r1"))
+    assert servers_with_clients(history_of(f"{certified}view_installed @r1 view=1 members=r1"))
+    assert not servers_with_clients(history_of(f"{OF_CLIENTS}flushed T1@r1"))
+    no_origin = 'options={"transactions":2} members=r1 | T1{a} | '
+    assert not servers_with_clients(history_of(f"{no_origin}flushed T1@r1"))

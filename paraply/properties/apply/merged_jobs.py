@@ -14,6 +14,8 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 
 MERGING = "c4"
 """Prefix of dialects that merge small transactions."""
+SMALL_ROWS = 4
+"""A transaction with more rows is large, and has a job of its own."""
 _STARTS = frozenset({EventKind.STARTED, EventKind.CRASHED})
 
 
@@ -28,6 +30,20 @@ class LeftApart(Violation):
     def __str__(self) -> str:
         names = " ".join(f"T{one}" for one in self.job)
         return f"{self.member}: the job of {names} had room for T{self.transaction}, a small one"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargeInAJob(Violation):
+    """A job merges a transaction that is not small."""
+
+    member: str
+    job: tuple[TransactionId, ...]
+    transaction: TransactionId
+    rows: int
+
+    def __str__(self) -> str:
+        names = " ".join(f"T{one}" for one in self.job)
+        return f"{self.member}: the job of {names} merges T{self.transaction} of {self.rows} rows"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,15 +93,18 @@ def _cancels(job: list[Transaction], following: Transaction) -> bool:
     return any(row.before and not row.after and row.before[:1] in fresh for row in following.rows)
 
 
+def _is_small(one: Transaction) -> bool:
+    return 0 < len(one.rows) <= SMALL_ROWS and not one.is_barrier
+
+
 def _neighbours(history: History) -> Iterator[tuple[LeftApart, bool]]:
-    """Yield jobs followed by a transaction of one row, and whether they had room for it."""
+    """Yield small jobs followed by a small transaction, and whether they had room for it."""
     limit = int(history.header.options.get("merged", 1))
     for member, jobs in _jobs(history):
         for job, after in pairwise(jobs):
             following = history.transaction(after[0])
             whole = [history.transaction(one) for one in job]
-            is_small = all(len(one.rows) == 1 and not one.is_barrier for one in (*whole, following))
-            if is_small and after[0] == job[-1] + 1:
+            if all(map(_is_small, (*whole, following))) and after[0] == job[-1] + 1:
                 has_room = len(job) < limit and not _cancels(whole, following)
                 yield LeftApart(member=member, job=job, transaction=after[0]), has_room
 
@@ -97,7 +116,7 @@ def _neighbours(history: History) -> Iterator[tuple[LeftApart, bool]]:
     is_safety=False,
 )
 def small_neighbours_are_merged(history: History) -> list[LeftApart]:
-    """A job takes the next transaction, if both have rows once only and the limit allows it."""
+    """A job of small transactions takes the next small one, if the limit allows it."""
     return [one for one, has_room in _neighbours(history) if has_room]
 
 
@@ -120,3 +139,27 @@ def _members(history: History) -> Iterator[tuple[DeletedInItsJob, bool]]:
 def jobs_delete_nothing_that_they_insert(history: History) -> list[DeletedInItsJob]:
     """No job deletes a row that it inserts, so that each of its rows has one change to apply."""
     return [found for found, leaves_it in _members(history) if not leaves_it]
+
+
+def _merged_and_large(history: History) -> Iterator[tuple[LargeInAJob, bool]]:
+    """Yield transactions of merged jobs, and large ones; and whether one is both."""
+    for member, jobs in _jobs(history):
+        for job in jobs:
+            for one in map(history.transaction, job):
+                is_large = bool(one.rows) and not _is_small(one)
+                if len(job) > 1 or is_large:
+                    found = LargeInAJob(
+                        member=member, job=job, transaction=one.id, rows=len(one.rows)
+                    )
+                    yield found, len(job) > 1 and is_large
+
+
+@always(
+    of=merged_jobs,
+    source="WL#4648, C4: small transactions are combined; big ones are served as C1 or C2 would",
+    witness=lambda history: sum(1 for _ in _merged_and_large(history)),
+    is_safety=False,
+)
+def only_small_transactions_are_merged(history: History) -> list[LargeInAJob]:
+    """A transaction of more than four rows has a job of its own, and so has a barrier."""
+    return [found for found, is_wrong in _merged_and_large(history) if is_wrong]

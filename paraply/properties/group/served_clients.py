@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paraply.properties.apply.stream import LOST
+from paraply.properties.group.stream import is_rest
 from paraply.properties.gtid.failover import PROMOTED, PURGED, REFUSED
 from paraply.properties.gtid.replication_state import is_purge
 from paraply.properties.registry import Exemption, Violation, always
@@ -15,6 +16,7 @@ from paraply.properties.vocabularies import (
     controlled_workload,
     log_goes_back,
     named_sources,
+    views_with_members,
 )
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
@@ -61,8 +63,13 @@ def _has_no_clients(history: History) -> bool:
     return history.header.options.get("sessions") == 0
 
 
-def _waits_for_members(history: History) -> bool:
-    return "acknowledgements" in history.header.options
+def _may_be_broken_off(history: History) -> bool:
+    """Return whether a transaction with locks, not yet sent, may have met an applier or a crash."""
+    met = (EventKind.SUBMITTED, EventKind.CRASHED, EventKind.STOPPED)
+    is_composed = "acknowledgements" in history.header.options
+    return is_composed and any(
+        event.kind is EventKind.SUBMITTED or not is_rest(event) for event in history.events_of(*met)
+    )
 
 
 def _clients_fail(history: History) -> bool:
@@ -98,8 +105,9 @@ def _waits_for_a_refused_server(history: History) -> bool:
     exemptions=(
         Exemption(applies=_has_no_clients, because="members without sessions only follow"),
         Exemption(
-            applies=_waits_for_members,
-            because="a session may wait for a member that is gone, which its semi-sync needs",
+            applies=_may_be_broken_off,
+            because="an applier or a crash rolls back what a client has not yet sent, of which "
+            "nothing is recorded",
         ),
         Exemption(applies=_clients_fail, because="transactions that fail leave no trace"),
         Exemption(
@@ -192,3 +200,56 @@ def members_serve_the_configured_clients(history: History) -> tuple[TooManyClien
         for event, clients in _clients(history)
         if clients > greatest and event.transaction is not None
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOpen(Violation):
+    """A client's transaction has no end at the server that took it."""
+
+    member: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} took T{self.transaction} from a client, and neither logged, committed "
+            "nor rolled it back"
+        )
+
+
+def servers_with_clients(history: History) -> bool:
+    """Servers of a controlled run, perhaps of a group, have transactions of their own clients."""
+    is_stated = controlled_workload(history) and any(one.origin for one in history.transactions)
+    return is_stated and (views_with_members(history) or not certification(history))
+
+
+_ENDS = (
+    EventKind.FLUSHED,
+    EventKind.ENGINE_COMMITTED,
+    EventKind.ROLLED_BACK,
+    EventKind.FAILED,
+)
+
+
+def _taken(history: History) -> Iterator[LeftOpen]:
+    """Yield transactions of servers that record events, to the end of a complete run."""
+    if not history.is_complete:
+        return
+    gone = {event.member for event in history.events_of(EventKind.CRASHED)}
+    if certification(history):
+        stops = history.events_of(EventKind.STOPPED)
+        gone |= {event.member for event in stops if not is_rest(event)}
+    staying = {event.member for event in history.events} - gone
+    for one in history.transactions:
+        if one.origin in staying and one.kind is not TransactionKind.VIEW_CHANGE:
+            yield LeftOpen(member=one.origin, transaction=one.id)
+
+
+@always(
+    of=servers_with_clients,
+    source="MySQL manual, COMMIT and ROLLBACK: each transaction ends with one of them",
+    witness=lambda history: sum(1 for _ in _taken(history)),
+)
+def transactions_end_where_they_began(history: History) -> tuple[LeftOpen, ...]:
+    """A server logs, commits or rolls back what it takes from a client, unless it is gone."""
+    ended = {(event.member, event.transaction) for event in history.events_of(*_ENDS)}
+    return tuple(one for one in _taken(history) if (one.member, one.transaction) not in ended)
