@@ -49,7 +49,7 @@ def test_audit_agrees_with_the_server(flavour, capsys):
     # A worker of xdist prints nothing but what it asserts.
     assert not wrong, "\n".join([replay, *(json.dumps(one, default=str) for one in wrong)])
     # A few hundred pairs cannot show a share of one in a thousand.
-    assert tally.count("false alarm") <= max(2, FALSE_ALARMS_MAX * tally.pairs)
+    assert tally.count("false alarm") <= max(3, FALSE_ALARMS_MAX * tally.pairs)
 
 
 FATAL = Case(
