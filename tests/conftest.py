@@ -11,6 +11,7 @@ import gc
 import os
 import signal
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from zlib import crc32
 
@@ -21,6 +22,8 @@ from hypothesis.internal.conjecture import providers
 REPOSITORY = Path(__file__).resolve().parent.parent
 _WHOLE = (1, 1)
 """One share of one."""
+_KINDS = ("live", "long")
+"""Marks of which a run may ask for one alone."""
 
 # A runner started in the background by a shell ignores Ctrl-C, and so would the programs that the
 # tests start to interrupt them.
@@ -66,6 +69,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
 
 
+@cache
+def _names(file: Path, kind: str) -> bool:
+    return f"mark.{kind}" in file.read_text("utf-8")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave alone the files that name no test of the kind asked for; None lets others decide.
+
+    To read one takes a moment; to import all and list their tests takes each worker a minute.
+    """
+    kind = config.option.markexpr.partition(" ")[0]
+    if kind not in _KINDS or not collection_path.name.startswith("test_"):
+        return None
+    return None if _names(collection_path, kind) else True
+
+
 def pytest_collection_finish() -> None:
     """Let the garbage collector leave alone what lives to the end: modules and collected tests.
 
@@ -101,6 +120,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     minutes: Counter[pytest.Item] = Counter()
     number, count = config.getoption("--share", _WHOLE)
     for item in items:
+        for kind in _KINDS:
+            if item.get_closest_marker(kind) and not _names(item.path, kind):
+                raise pytest.UsageError(f"{item.nodeid} is {kind}: write mark.{kind} in its file")
         if live := item.get_closest_marker("live"):
             minutes[item] = live.kwargs.get("minutes", 0)
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=list(_SURROUNDINGS)))

@@ -13,7 +13,7 @@ from paraply.adapters.servers import find_mariadb, find_mysql
 from paraply.vocabulary.errors import ParaplyError
 from tests.builders.beside_twins import assert_decodes_as_printed, decode_logs
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.long(each=1, by_row=True)]
 
 FRESH = ("types", "compressed", "schema-changes", "xa", "statements", "replica", "tags", "domains")
 SEED = 20_261_121

@@ -25,7 +25,7 @@ from paraply.observing.clients import LOST, Status, new_client_result, take_clie
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
 
-pytestmark = [pytest.mark.live(minutes=8), pytest.mark.long(each=1)]
+pytestmark = [pytest.mark.live(minutes=8), pytest.mark.long(each=1, by_row=True)]
 
 _ROUNDS_MAX = 4
 _PATIENCE_S = 40

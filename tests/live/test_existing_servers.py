@@ -28,7 +28,7 @@ from paraply.cli import main
 from paraply.vocabulary.errors import ParaplyError
 from tests.live.runs import PATIENCE_S
 
-pytestmark = [pytest.mark.live, pytest.mark.long(each=1)]
+pytestmark = [pytest.mark.live, pytest.mark.long(each=1, by_row=True)]
 ACCOUNT = "visitor"
 PASSWORD = "pass/word"
 SCHEMA = "paraply_live"

@@ -33,7 +33,7 @@ def mariadb():
     return found
 
 
-@pytest.mark.long(each=1)
+@pytest.mark.long(each=1, by_row=True)
 @pytest.mark.parametrize("mode", ["optimistic", "conservative", "aggressive", "minimal"])
 def test_healthy_mariadb_pair_breaks_nothing(mode):
     result = run("mariadb", mode)
@@ -43,7 +43,7 @@ def test_healthy_mariadb_pair_breaks_nothing(mode):
     assert result.evidence["touches"]
 
 
-@pytest.mark.long(each=1)
+@pytest.mark.long(each=1, by_row=True)
 def test_domains_and_replicas_break_nothing():
     result = run("mariadb", "optimistic", domains=2, replicas=2)
     assert not broken(result)
@@ -92,7 +92,7 @@ def test_semi_sync_source_that_is_lost_takes_nothing_seen_with_it():
     assert held(result) >= {"what_was_seen_survives", "what_was_confirmed_survives"}
 
 
-@pytest.mark.long(each=1)
+@pytest.mark.long(each=1, by_row=True)
 @pytest.mark.parametrize(
     ("mode", "fault"),
     [
@@ -109,7 +109,7 @@ def test_semi_sync_ways_come_out_as_documented(mode, fault):
     assert result.evidence["seen_and_lost"] == 1
 
 
-@pytest.mark.long(each=1)
+@pytest.mark.long(each=1, by_row=True)
 @pytest.mark.parametrize("fault", ["none", "kill-member"])
 def test_galera_members_agree(fault):
     try:
@@ -131,7 +131,7 @@ def test_galera_members_agree(fault):
     assert result.evidence["steps_followed_by_last_committed"]
 
 
-@pytest.mark.long(each=1)
+@pytest.mark.long(each=1, by_row=True)
 @pytest.mark.parametrize("fault", ["cut-member", "cut-member-no-quorum"])
 def test_galera_member_that_is_cut_off_confirms_nothing_unless_told_to(fault):
     try:
@@ -164,7 +164,7 @@ def folder_for_all():
         yield folder
 
 
-@pytest.mark.long(each=1)
+@pytest.mark.long(each=1, by_row=True)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_ended_command_leaves_no_server_and_no_folder(number, folder_for_all):
     tmp_path = folder_for_all

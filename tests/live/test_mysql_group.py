@@ -21,7 +21,7 @@ from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
 from tests.live.decoding import compare_with_own_tool
 
-pytestmark = [pytest.mark.live(minutes=4), pytest.mark.long(each=1)]
+pytestmark = [pytest.mark.live(minutes=4), pytest.mark.long(each=1, by_row=True)]
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from paraply.adapters.servers import find_mysql
 from paraply.vocabulary.errors import ParaplyError
 from tests.live.runs import broken, documented, held, run
 
-pytestmark = [pytest.mark.live(minutes=7), pytest.mark.long(each=1)]
+pytestmark = [pytest.mark.live(minutes=7), pytest.mark.long(each=1, by_row=True)]
 MODE = "logical-clock"
 ORDER = "engine_commits_follow_the_log"
 

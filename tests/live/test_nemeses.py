@@ -20,7 +20,7 @@ from paraply.commands.live_clients import export
 from paraply.observing.clients import LOST, Status, new_client_result, take_client_round
 from paraply.vocabulary.errors import ParaplyError
 
-pytestmark = [pytest.mark.live, pytest.mark.long(each=1)]
+pytestmark = [pytest.mark.live, pytest.mark.long(each=1, by_row=True)]
 
 
 def present(*finds):

@@ -11,7 +11,7 @@ from tests.conformance import test_recorded_lock_queue as queues
 from tests.conformance.test_recorded_parallel_replica import PART, refusal
 from tests.live.runs import installed
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.long(each=1, by_row=True)]
 
 
 @pytest.mark.parametrize("workload", ["rows", "scans"])

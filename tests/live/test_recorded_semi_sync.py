@@ -12,7 +12,7 @@ from paraply.vocabulary.events import EventKind
 from tests.conformance.test_recorded_semi_sync import refusal, settings
 from tests.live.runs import installed
 
-pytestmark = [pytest.mark.live(minutes=5), pytest.mark.long(each=1)]
+pytestmark = [pytest.mark.live(minutes=5), pytest.mark.long(each=1, by_row=True)]
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

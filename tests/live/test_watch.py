@@ -24,7 +24,7 @@ from paraply.adapters.servers.server import Server
 from paraply.vocabulary.verdict import Verdict
 from tests.live.runs import installed
 
-pytestmark = pytest.mark.live(minutes=4)
+pytestmark = [pytest.mark.live(minutes=4), pytest.mark.long(each=1, by_row=True)]
 
 USER, PASSWORD = "watcher", "a-watchers-word"
 SECONDS_MAX = 60

@@ -21,7 +21,7 @@ from paraply.conforming.wire.suite import WireConformance, WireOptions
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.long(each=1, by_row=True)]
 
 APPLIER = [sys.executable, threaded_applier.__file__, "{source_dsn}", "{target_dsn}"]
 SEEDS = 6

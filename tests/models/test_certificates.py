@@ -11,7 +11,7 @@ import pytest
 
 from paraply.models.claims.refuted import COUNTEREXAMPLES
 from paraply.models.judging.certificates import __main__ as command
-from paraply.models.judging.certificates.__main__ import renew, systems
+from paraply.models.judging.certificates.__main__ import renew
 from paraply.models.judging.certificates.maker import (
     ground,
     layers,
@@ -31,8 +31,8 @@ from paraply.models.kernel.search import Outcome
 from paraply.models.language.system import System, obligations
 from paraply.models.language.terms import FALSE, INT, conj, eq, negate
 from paraply.vocabulary.errors import ParaplyError
+from tests.models.built import SYSTEMS
 
-SYSTEMS = {system.name: system for system in systems()}
 STORE = Store()
 SEED = 20_260
 

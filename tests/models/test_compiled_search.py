@@ -7,7 +7,6 @@ from random import Random
 
 import pytest
 
-from paraply.models.claims.theorems import THEOREMS
 from paraply.models.explicit.compiled import search as compiled
 from paraply.models.explicit.compiled.program import BEGIN, PUT, UNLESS, Program, TooWideError
 from paraply.models.explicit.search import ScopeExceededError, StateSpace
@@ -17,11 +16,11 @@ from paraply.models.language.system import System
 from paraply.models.language.terms import INT, TRUE, eq, ite
 from paraply.models.systems.applier import WL8440
 from paraply.models.systems.two_phase_commit import two_phase_commit
+from tests.models.built import SYSTEMS
 from tests.models.random_systems import SCOPE, in_bounds, random_system
 from tests.models.test_compiled_reading import random_world
 from tests.models.test_explicit import READINGS, SAFETY, applier_space
 
-SYSTEMS = {build().name: build for theorem in THEOREMS for build in theorem.systems}
 NEVER = 1 << 60
 
 
@@ -114,7 +113,7 @@ def test_refuted_reading(name):
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_systems_of_theorems_from_any_state(monkeypatch, name):
     monkeypatch.setattr(StateSpace, "_check_start", lambda self: None)
-    system, scope = SYSTEMS[name](), Scope(low=-1, high=3, size=2)
+    system, scope = SYSTEMS[name], Scope(low=-1, high=3, size=2)
     tables = random_world(system, scope, Random(name)).tables
     rigid = {f.name: tables[f.name] for f in system.functions if f.rigid}
     for start in ({}, tables):

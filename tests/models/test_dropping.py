@@ -16,7 +16,7 @@ from ci.pages.proofs.dropping import (
     share_noticed,
     stored,
 )
-from paraply.models.judging.certificates.__main__ import renew, systems
+from paraply.models.judging.certificates.__main__ import renew
 from paraply.models.judging.certificates.store import Store, path_of, write
 from paraply.models.judging.dropping import (
     Piece,
@@ -31,8 +31,8 @@ from paraply.models.judging.traces import replay
 from paraply.models.language.concrete import choosing, is_enabled
 from paraply.models.language.system import System, obligations
 from paraply.models.language.terms import BOOL, INT, Variable, eq, implies
+from tests.models.built import SYSTEMS
 
-SYSTEMS = {system.name: system for system in systems()}
 RECORD = stored()
 P = Variable("p", INT)
 

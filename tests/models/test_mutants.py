@@ -12,7 +12,6 @@ from ci.pages.mutation_score_models import page, records
 from ci.pages.proofs import dropping
 from ci.pages.proofs import surroundings as recorded
 from paraply.exploring.generated.fates import Fate
-from paraply.models.judging.certificates.__main__ import systems
 from paraply.models.judging.differing import difference, is_same
 from paraply.models.judging.mutants import KINDS, mutants
 from paraply.models.judging.proving import reach
@@ -21,8 +20,8 @@ from paraply.models.judging.traces import to_data
 from paraply.models.language.concrete import Scope
 from paraply.models.language.system import Statement, System
 from paraply.models.language.terms import BOOL, INT, Variable, conj, disj, eq, implies
+from tests.models.built import SYSTEMS
 
-SYSTEMS = {system.name: system for system in systems()}
 P = Variable("p", INT)
 SMALL = Scope(low=-1, high=2)
 STEPS = 10_000_000

@@ -27,9 +27,9 @@ from paraply.models.language.refusal import IllFormedError
 from paraply.models.language.system import Obligation, System, obligations
 from paraply.models.language.terms import BOOL, FALSE, INT, Variable, conj, eq, forall, implies
 from paraply.vocabulary.verdict import Verdict
+from tests.models.built import SYSTEMS
 
 CACHE = ObligationCache()
-SYSTEMS = {build().name: build for entry in THEOREMS for build in entry.systems}
 
 
 ASKED_MAX = 40
@@ -43,7 +43,7 @@ The kernel is asked every one in tests/proving/test_prove.py, where no solver is
 @pytest.mark.parametrize("solver", sorted(SOLVERS))
 @pytest.mark.parametrize("name", sorted(SYSTEMS))
 def test_many_obligations_of_a_system_are_proved_by_each_solver(name, solver):
-    wanted = obligations(SYSTEMS[name]())
+    wanted = obligations(SYSTEMS[name])
     if len(wanted) > ASKED_MAX:
         wanted = Random(7).sample(wanted, ASKED_MAX)
     left = [
@@ -95,7 +95,7 @@ def test_faulty_system_has_an_obligation_that_no_solver_proves(entry):
 @pytest.mark.parametrize("name", sorted(SYSTEMS))
 def test_no_invariant_is_false_by_mistake_of_the_premise(name):
     # Were the hypotheses contradictory, everything would follow from them, also falsehood.
-    system = SYSTEMS[name]()
+    system = SYSTEMS[name]
     some = obligations(system)[0]
     nonsense = Obligation(
         system.name, "falsehood", "safety",

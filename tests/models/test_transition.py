@@ -11,7 +11,6 @@ from random import Random
 import pytest
 
 from paraply.models.claims.refuted import COUNTEREXAMPLES
-from paraply.models.judging.certificates.__main__ import systems
 from paraply.models.judging.solver import Answer, judge_z3
 from paraply.models.language.concrete import Scope, World, evaluate, step
 from paraply.models.language.smtlib import text
@@ -25,8 +24,8 @@ from paraply.models.language.transition import (
     two_vocabulary_obligations,
 )
 from paraply.proving.readings import RECORD
+from tests.models.built import SYSTEMS
 
-SYSTEMS = {system.name: system for system in systems()}
 SEED, WORLDS = 7, 12
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from ci.pages.proofs.witnesses import measure, stored, wanted
-from paraply.models.judging.certificates.__main__ import systems
 from paraply.models.judging.solver import may_happen
 from paraply.models.judging.traces import replay
 from paraply.models.language.concrete import Scope
 from paraply.models.language.system import System
 from paraply.models.language.terms import FALSE, INT, eq
+from tests.models.built import SYSTEMS
 
-SYSTEMS = {system.name: system for system in systems()}
 RECORD = stored()
 
 

@@ -17,7 +17,6 @@ from paraply.models.coq.definitions import definitions, module_name
 from paraply.models.coq.proofs import plain_post
 from paraply.models.coq.refuting import Fact, NotRefutedError, Refutation
 from paraply.models.coq.theorems import PROOFS_BEGIN, File, NotWrittenError
-from paraply.models.judging.certificates.__main__ import systems
 from paraply.models.judging.certificates.maker import make, sealed
 from paraply.models.judging.certificates.store import Store
 from paraply.models.kernel.certificate import Certificate, seal
@@ -25,8 +24,8 @@ from paraply.models.language.system import System, obligations
 from paraply.models.language.terms import BOOL, INT, TRUE, And, Not, Variable, eq
 from paraply.proving import assistant
 from paraply.proving.assistant import STORED, check_text, compared, prepare, stored_claims
+from tests.models.built import SYSTEMS
 
-SYSTEMS = {system.name: system for system in systems()}
 SMALL = "members"
 
 live = pytest.mark.live

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from paraply.vocabulary.log import DDL_CHARACTERS_MAX, STATEMENT_CHARACTERS_MAX
 
@@ -68,6 +69,7 @@ class _Token:
         return "" if self.is_name else self.text.upper()
 
 
+@lru_cache(64)
 def get_statement_tables(statement: str, default_schema: str) -> StatementTables:
     """Return the tables and schemas that ``statement`` names.
 

@@ -6,6 +6,8 @@ and of system versioning.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from paraply.adapters.binlog.schema.ddl import (
     AddKey,
     AlterTable,
@@ -279,6 +281,7 @@ class _Parser:
                 return RenameTables(pairs=tuple(pairs))
 
 
+@lru_cache(64)
 def parse_statement(sql: str) -> SchemaStatement:
     """Parse one SQL statement; never raises."""
     parser = _Parser(sql)
