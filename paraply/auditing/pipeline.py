@@ -45,7 +45,7 @@ RANGE_ASSUMPTIONS = (
     "a part of the log is judged in one piece",
 )
 
-COMPILED_BYTES_MIN = 16 << 20
+COMPILED_BYTES_MIN = 1 << 20
 """Below this loading the compiled engine does not pay."""
 COMPILING_BYTES_MIN = 64 << 20
 """The same while its kernels are not compiled."""

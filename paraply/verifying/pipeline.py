@@ -38,7 +38,7 @@ from paraply.vocabulary.not_compilable import NotCompilable
 SAME_SHARE_MIN = 0.5
 """Share of common names in the shorter log."""
 ENGINES = ("auto", READABLE := "readable")
-COMPILED_BYTES_MIN = 8 << 20
+COMPILED_BYTES_MIN = 1 << 20
 """Of both logs; below this, loading the compiled engine does not pay."""
 COMPILING_BYTES_MIN = 64 << 20
 """The same while its kernels are not compiled."""
