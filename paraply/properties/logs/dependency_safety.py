@@ -140,6 +140,29 @@ class Meeting:
     definition: bool
     reads: bool
 
+    def violation(
+        self, applier: str, rule: int, earlier: SeenTransaction, later: SeenTransaction
+    ) -> SafetyViolation:
+        """Return what the pair breaks under an applier, by the places that ``rule`` gave both."""
+        _, _, table, index, shown = self.order
+        if self.definition:
+            shown = earlier.statement or later.statement
+        return SafetyViolation(
+            property=(
+                DEFINITIONS_CHANGE_ALONE
+                if self.definition
+                else CONFLICTING_TRANSACTIONS_ARE_ORDERED
+            ),
+            applier=applier,
+            earlier=earlier.ref,
+            later=later.ref,
+            table=table,
+            index=index,
+            key=shown,
+            consequence=get_consequence(earlier, later, rule, table, self.definition, self.reads),
+            certain=self.certain,
+        )
+
 
 class DependencySafety:
     """Judges one log under several overlap rules."""
@@ -281,31 +304,9 @@ class DependencySafety:
             evidence.violations_certain += 1
         else:
             evidence.violations_uncertain += 1
-        if len(self.violations) >= self._violations_max:
-            return
-        _, _, table, index, shown = meeting.order
-        earlier = meeting.earlier
-        if meeting.definition:
-            shown = earlier.statement or later.statement
-        self.violations.append(
-            SafetyViolation(
-                property=(
-                    DEFINITIONS_CHANGE_ALONE
-                    if meeting.definition
-                    else CONFLICTING_TRANSACTIONS_ARE_ORDERED
-                ),
-                applier=self._rules[rule].name,
-                earlier=earlier.ref,
-                later=later.ref,
-                table=table,
-                index=index,
-                key=shown,
-                consequence=get_consequence(
-                    earlier, later, rule, table, meeting.definition, meeting.reads
-                ),
-                certain=meeting.certain,
-            )
-        )
+        if len(self.violations) < self._violations_max:
+            name = self._rules[rule].name
+            self.violations.append(meeting.violation(name, rule, meeting.earlier, later))
 
     def _note_undecided(
         self, rule: int, place: Place, seen: SeenTransaction, touches: Touches

@@ -48,8 +48,6 @@ from paraply.properties.logs.compiled.state import (
 from paraply.properties.logs.conflict_index import SeenTransaction
 from paraply.properties.logs.critical_path import RING_MAX
 from paraply.properties.logs.dependency_safety import (
-    CONFLICTING_TRANSACTIONS_ARE_ORDERED,
-    DEFINITIONS_CHANGE_ALONE,
     Meeting,
     Touches,
     get_touches,
@@ -58,13 +56,12 @@ from paraply.properties.logs.dependency_safety import (
 from paraply.properties.logs.domains_of_tables import DomainsOfTables
 from paraply.properties.logs.overlap_rules import COMMIT_GROUP, LOGICAL_CLOCK, STRETCHES_MAX, Place
 from paraply.properties.logs.parallelism import MODELS, ROW_CONFLICTS, WITH_KEYS
-from paraply.properties.logs.safety_evidence import get_consequence
 from paraply.properties.logs.scheduling_models import WINDOW_MAX
 from paraply.properties.logs.table_census import TABLES_MAX
 from paraply.properties.logs.transaction_facts import get_reference, get_schema, shorten
 from paraply.properties.logs.width_over_time import SLICES_MAX
 from paraply.properties.logs.worker_timeline import LEVELS_MAX
-from paraply.vocabulary.audit_result import AuditResult, SafetyViolation
+from paraply.vocabulary.audit_result import AuditResult
 from paraply.vocabulary.keys import ConflictKey, RowKeys
 from paraply.vocabulary.log import LoggedTransaction
 from paraply.vocabulary.not_compilable import NotCompilable
@@ -282,30 +279,10 @@ class CompiledAuditor(Auditor):
             if first is None:
                 first = _seen(self._source.reread(earlier, int(past[C.H_AT])))
             second = _seen(later)
-            _, _, table, key_index, shown = meeting.order
-            if meeting.definition:
-                shown = first.statement or second.statement
-            violations.append(
-                SafetyViolation(
-                    property=(
-                        DEFINITIONS_CHANGE_ALONE
-                        if meeting.definition
-                        else CONFLICTING_TRANSACTIONS_ARE_ORDERED
-                    ),
-                    applier=self._appliers[order.index(rule)],
-                    earlier=first.ref,
-                    later=second.ref,
-                    table=table,
-                    index=key_index,
-                    key=shown,
-                    consequence=get_consequence(
-                        _placed(first, rank, 0, ""),
-                        _placed(second, 0, break_rank, _BREAKS.get(reason, _LAST_COMMITTED_ZERO)),
-                        0, table, meeting.definition, meeting.reads,
-                    ),
-                    certain=meeting.certain,
-                )
-            )  # fmt: skip
+            first = _placed(first, rank, 0, "")
+            second = _placed(second, 0, break_rank, _BREAKS.get(reason, _LAST_COMMITTED_ZERO))
+            applier = self._appliers[order.index(rule)]
+            violations.append(meeting.violation(applier, 0, first, second))
 
     def _meet_keys(self, ordinal: int, at: int) -> dict[tuple[int, int], Meeting]:
         """Return, by rule and earlier transaction, what the kernel's findings say of a pair."""
