@@ -212,7 +212,10 @@ def may_compile(request: AuditRequest) -> bool:
 
 
 def _is_large(size: int | None) -> bool:
-    kept = has_kernels(Path(__file__).resolve().parents[1] / "properties" / "logs" / "compiled")
+    package = Path(__file__).resolve().parents[1]
+    kept = has_kernels(
+        package / "adapters" / "binlog" / "compiled", package / "properties" / "logs" / "compiled"
+    )
     return size is not None and size >= (COMPILED_BYTES_MIN if kept else COMPILING_BYTES_MIN)
 
 

@@ -155,7 +155,11 @@ def _not_compiled(request: VerifyRequest, *, is_large: bool = False) -> str:
     sizes = [_size(name) for name in (*request.source, *request.target)]
     if None in sizes:
         return "only regular files are cut"
-    kept = has_kernels(Path(__file__).resolve().parents[1] / "properties" / "two_logs" / "compiled")
+    package = Path(__file__).resolve().parents[1]
+    kept = has_kernels(
+        package / "adapters" / "binlog" / "compiled",
+        package / "properties" / "two_logs" / "compiled",
+    )
     least = COMPILED_BYTES_MIN if kept else COMPILING_BYTES_MIN
     if not is_large and sum(filter(None, sizes)) < least:
         return "the logs are small"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,7 @@ def _is_torn(kernel: Path) -> bool:
         return False
 
 
-def has_kernels(folder: Path) -> bool:
-    """Return whether ``folder`` needs no compiling."""
-    return any((folder / "__pycache__").glob(_INDEX))
+def has_kernels(*folders: Path) -> bool:
+    """Return whether no folder needs compiling for this Python."""
+    of_python = f"*.py{sys.version_info.major}{sys.version_info.minor}{_INDEX[1:]}"
+    return all(any((folder / "__pycache__").glob(of_python)) for folder in folders)

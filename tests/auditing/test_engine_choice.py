@@ -40,7 +40,7 @@ def log(tmp_path):
 def test_auto_takes_the_compiled_engine_where_the_log_repays_it(
     log, monkeypatch, kept, least_kept, least_compiling, engine
 ):
-    monkeypatch.setattr(line_of_work, "has_kernels", lambda _: kept)
+    monkeypatch.setattr(line_of_work, "has_kernels", lambda *_: kept)
     monkeypatch.setattr(line_of_work, "COMPILED_BYTES_MIN", least_kept)
     monkeypatch.setattr(line_of_work, "COMPILING_BYTES_MIN", least_compiling)
     assert audit(AuditRequest(files=(log,))).engine == engine

@@ -11,13 +11,15 @@ import pytest
 
 from paraply.vocabulary.kernel_cache import drop_stale_kernels, has_kernels
 
+PYTHON = f"py{sys.version_info.major}{sys.version_info.minor}"
+
 
 @pytest.fixture
 def folder(tmp_path):
     for name in ("kernel.py", "constants.py"):
         (tmp_path / name).touch()
     assert drop_stale_kernels(tmp_path) == 0
-    for name in ("kernel.f-1.py311.nbi", "kernel.f-1.py311.1.nbc"):
+    for name in (f"kernel.f-1.{PYTHON}.nbi", f"kernel.f-1.{PYTHON}.1.nbc"):
         (tmp_path / "__pycache__" / name).write_bytes(pickle.dumps(name))
     return tmp_path
 
@@ -65,6 +67,13 @@ def test_kernels_that_a_power_failure_cut_are_dropped(folder, suffix, size):
     (kernel,) = (folder / "__pycache__").glob(f"*.{suffix}")
     kernel.write_bytes(kernel.read_bytes()[:size])
     assert drop_stale_kernels(folder) == 2
+    assert not has_kernels(folder)
+
+
+def test_kernels_of_another_python_are_none(folder):
+    (kernel,) = (folder / "__pycache__").glob("*.nbi")
+    assert has_kernels(folder, folder)
+    kernel.rename(kernel.with_name("kernel.f-1.py310.nbi"))
     assert not has_kernels(folder)
 
 
