@@ -117,6 +117,7 @@ nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
 	@$(MAKE) long-tests
 	@$(MAKE) cluster-test
 	@$(PYTEST) -m nightly
+	@$(MAKE) prove
 	@$(MAKE) stability
 	@$(BIN)/python -m paraply.proving.readings
 	@$(BIN)/python -m tests.models.random_systems --systems 10000
