@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from paraply.models.claims.group.theorems import IN_ANY_ORDER
-from paraply.models.claims.theorems import ROWS_END_TO_END
+from paraply.models.claims.theorems import AFTER_COMMIT, ROWS_END_TO_END
 from paraply.models.language.compiled_reading import CompiledReading
 from paraply.models.language.system import System
 from paraply.models.recorded import (
@@ -163,6 +163,11 @@ PAIRS = {
         sources.semi_sync, "semi_sync",
         Workload(transactions=3, dialect="barred_recovery", options=STANDS), 4_000,
     ),
+    "semi-sync, AFTER_COMMIT": Pair(
+        AFTER_COMMIT(), partial(sources.semi_sync, by_transaction=True), "semi_sync",
+        Workload(transactions=3, dialect="after_commit", options={**STANDS, "source_crashes": 0}),
+        2_000,
+    ),
     "timestamps": Pair(
         al1.parallel_applier(), members.timestamps, "certifier",
         Workload(transactions=5, rows=3, dialect="wl8440"), 1_000,
@@ -296,6 +301,7 @@ PAIRS = {
 }  # fmt: skip
 
 UNSEEN = {
+    "semi-sync, AFTER_COMMIT": {"crash_and_recover"},
     "auto-position, crashes": {"disconnect", "pass_over", "purge", "source_crash"},
     "auto-position, connections": {"skip", "replica_crash", "source_crash"},
     "log and starts": {"certify_local", "collect_garbage", "join"},

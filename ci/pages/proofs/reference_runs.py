@@ -390,6 +390,11 @@ RUNS: dict[str, ReferenceRun] = {
         "take the freed row first",
         program="AAAAAAEBAAABAQAAAQ",
     ),
+    "C137": ReferenceRun(
+        mutant="killed_waiter_commits_in_silence", breaks="confirmed_only_after_acknowledgement",
+        workload=_semi_sync(1, "after_commit", source_crashes=0, abandons=1),
+        reading=partial(sources.semi_sync, by_transaction=True), program="AAAAAgAAAAA",
+    ),
 }  # fmt: skip
 """By the counterexample's identifier."""
 
