@@ -20,6 +20,7 @@ from paraply.models.recorded import (
     members,
     quorums,
     replicas,
+    returning_groups,
     sources,
     unordered_groups,
     waiting_groups,
@@ -40,6 +41,7 @@ from paraply.models.systems import (
     parallel_group,
     quorum,
     restart,
+    returning_group,
     rotation,
     semi_sync,
     trackers,
@@ -272,6 +274,11 @@ PAIRS = {
         Workload(transactions=5, rows=3, members=3, dialect="mysql_9_7",
                  options={**RETURNS, "one_commit_order": False}), 3_000,
     ),
+    "members that come back": Pair(
+        returning_group.returning_group(), returning_groups.returning_group, "composed",
+        Workload(transactions=5, rows=3, members=3, dialect="mysql_9_7",
+                 options={**RETURNS, "one_commit_order": False}), 3_000,
+    ),
     "sessions of a group": Pair(
         group.group(), whole_groups.group, "composed",
         Workload(transactions=5, rows=3, members=3, dialect="mysql_9_7", options=RETURNS), 6_000,
@@ -317,6 +324,7 @@ UNSEEN = {
     "workers of a group, members return": {"collect", "leave_out_number", "roll_back"},
     "workers in any order": {"collect", "crash", "join", "roll_back"},
     "workers in any order, members return": {"collect", "leave_out_number", "roll_back"},
+    "members that come back": {"collect", "disconnect", "leave_out_number", "roll_back", "skip"},
     "sessions of a group": {"collect", "roll_back"},
     "sessions of a group that wait": {"collect", "crash", "join", "leave_out_number", "roll_back"},
     "sessions of a group that wait for those that remain": {
