@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from paraply.models.claims.group.theorems import IN_ANY_ORDER
-from paraply.models.claims.theorems import ROWS_END_TO_END
+from paraply.models.claims.theorems import AFTER_COMMIT, ROWS_END_TO_END
 from paraply.models.language.compiled_reading import CompiledReading
 from paraply.models.language.system import System
 from paraply.models.recorded import (
@@ -20,6 +20,7 @@ from paraply.models.recorded import (
     members,
     quorums,
     replicas,
+    returning_groups,
     sources,
     unordered_groups,
     waiting_groups,
@@ -40,6 +41,7 @@ from paraply.models.systems import (
     parallel_group,
     quorum,
     restart,
+    returning_group,
     rotation,
     semi_sync,
     trackers,
@@ -163,6 +165,11 @@ PAIRS = {
         sources.semi_sync, "semi_sync",
         Workload(transactions=3, dialect="barred_recovery", options=STANDS), 4_000,
     ),
+    "semi-sync, AFTER_COMMIT": Pair(
+        AFTER_COMMIT(), partial(sources.semi_sync, by_transaction=True), "semi_sync",
+        Workload(transactions=3, dialect="after_commit", options={**STANDS, "source_crashes": 0}),
+        2_000,
+    ),
     "timestamps": Pair(
         al1.parallel_applier(), members.timestamps, "certifier",
         Workload(transactions=5, rows=3, dialect="wl8440"), 1_000,
@@ -267,6 +274,11 @@ PAIRS = {
         Workload(transactions=5, rows=3, members=3, dialect="mysql_9_7",
                  options={**RETURNS, "one_commit_order": False}), 3_000,
     ),
+    "members that come back": Pair(
+        returning_group.returning_group(), returning_groups.returning_group, "composed",
+        Workload(transactions=5, rows=3, members=3, dialect="mysql_9_7",
+                 options={**RETURNS, "one_commit_order": False}), 3_000,
+    ),
     "sessions of a group": Pair(
         group.group(), whole_groups.group, "composed",
         Workload(transactions=5, rows=3, members=3, dialect="mysql_9_7", options=RETURNS), 6_000,
@@ -296,6 +308,7 @@ PAIRS = {
 }  # fmt: skip
 
 UNSEEN = {
+    "semi-sync, AFTER_COMMIT": {"crash_and_recover"},
     "auto-position, crashes": {"disconnect", "pass_over", "purge", "source_crash"},
     "auto-position, connections": {"skip", "replica_crash", "source_crash"},
     "log and starts": {"certify_local", "collect_garbage", "join"},
@@ -311,6 +324,7 @@ UNSEEN = {
     "workers of a group, members return": {"collect", "leave_out_number", "roll_back"},
     "workers in any order": {"collect", "crash", "join", "roll_back"},
     "workers in any order, members return": {"collect", "leave_out_number", "roll_back"},
+    "members that come back": {"collect", "disconnect", "leave_out_number", "roll_back", "skip"},
     "sessions of a group": {"collect", "roll_back"},
     "sessions of a group that wait": {"collect", "crash", "join", "leave_out_number", "roll_back"},
     "sessions of a group that wait for those that remain": {

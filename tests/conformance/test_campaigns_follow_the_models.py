@@ -57,7 +57,10 @@ def test_every_run_of_a_campaign_is_a_run_of_the_specification(name, tmp_path):
      ("sessions of a group that wait", "composed_commit_does_not_wait"),
      ("sessions of a group that wait", "composed_member_counts_itself"),
      ("sessions of a group that wait", "composed_sending_counts_as_receipt"),
-     ("clients of a group that wait", "composed_answer_does_not_wait")],
+     ("clients of a group that wait", "composed_answer_does_not_wait"),
+     ("members that come back", "composed_crash_recovery_forgets_gtids"),
+     ("members that come back", "composed_joiner_copies_gtids_only"),
+     ("members that come back", "composed_joiner_copies_backwards")],
 )  # fmt: skip
 def test_campaign_of_a_mutant_is_refused_by_the_specification(name, mutant, tmp_path):
     follower = Follower(PAIRS[name])

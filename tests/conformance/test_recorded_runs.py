@@ -24,7 +24,7 @@ SIDE_BY_SIDE = {"applier_in_member", "group_in_certification", "member_in_applie
 """Systems of two, each of which is followed by itself."""
 OURS = {"linear_audit", "merged_parts", "minimiser", "prefix_test"}
 """Systems of paraply's own algorithms: the reference implements servers."""
-UNFOLLOWED = {"one_copy", "commit_pipeline", "stable_rounds", "returning_group"}
+UNFOLLOWED = {"one_copy", "commit_pipeline", "stable_rounds"}
 """No subject of the reference records all of their steps, which proofs/TRUST.md says."""
 
 

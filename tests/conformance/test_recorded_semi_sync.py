@@ -27,6 +27,8 @@ FOLDER = Path(__file__).parent.parent / "data" / "semi_sync"
 RUNS = sorted(file.name for file in FOLDER.glob("*.jsonl.gz"))
 WAITING = [name for name in RUNS if "-after-sync-plain-" in name]
 """Those of what the theorems assume: the wait precedes the commit and stands; no crash."""
+ANSWERED = [name for name in RUNS if "-after-commit-" in name and "time-out" not in name]
+"""Those of AFTER_COMMIT, for which the wait stands and a crash is recovered from."""
 BESIDE = [name for name in RUNS if name not in WAITING]
 GROUPS = [name for name in WAITING if name.startswith("mariadb-")]
 APART = [f"mariadb-after-commit-{one}.jsonl.gz" for one in ("plain-15", "restart-17", "apart-19")]
@@ -64,10 +66,14 @@ def test_records_are_of_both_servers_and_all_settings():
 
 
 @pytest.mark.long(quick=4)
-@pytest.mark.parametrize("name", WAITING)
-def test_source_whose_waits_stand_is_a_run_of_the_proved_system(name):
-    reading, statements = proved("P10")
-    followed = follow(reading, sources.seen_outside(recorded(name)), *statements)
+@pytest.mark.parametrize(
+    ("name", "theorem", "system"),
+    [*((name, "P10", 0) for name in WAITING), *((name, "P11", 2) for name in ANSWERED)],
+)
+def test_source_whose_waits_stand_is_a_run_of_the_proved_system(name, theorem, system):
+    reading, statements = proved(theorem, system)
+    recorded_run = sources.seen_outside(recorded(name), by_transaction=theorem == "P11")
+    followed = follow(reading, recorded_run, *statements)
     assert why_broken(reading, followed) == ""
     assert followed.steps >= 80
 

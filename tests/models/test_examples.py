@@ -357,6 +357,16 @@ EXAMPLES = [
             certifier_snap(txn1, txn0) = false; matched() = true
         """,
     ),
+    Example(
+        of="P11",
+        system=2,
+        start=LOCKS_ARE_FREE + "; opened() = true",
+        run="""
+            write; sync g=0; enter_ack g=0; enter_commit g=0; engine_commit g=0; read g=0;
+            not answer_client g=0 p=0; receive_one g=0; answer_client g=0 p=0;
+            not answer_client g=0 p=1; receive g=0; answer_client g=0 p=1
+        """,
+    ),
 ]
 """What the pages of these theorems show."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from ci.pages.proofs.witnesses import stored, wanted
+from paraply.models.judging.solver import Answer, judge_z3
 from paraply.models.judging.traces import replay
 from paraply.models.language.concrete import (
     World,
@@ -17,7 +19,9 @@ from paraply.models.language.concrete import (
     without_choices,
 )
 from paraply.models.language.simulation import taken
-from paraply.models.language.terms import conjuncts
+from paraply.models.language.system import obligations
+from paraply.models.language.terms import conj, conjuncts, forall, functions_in, nodes_in
+from paraply.models.systems import certification as certifier
 from paraply.models.systems.certification import Rules, certification
 from paraply.models.systems.group import ROW, TXN, group
 from paraply.models.systems.group_in_certification import PREFIX, group_in_certification
@@ -130,6 +134,33 @@ def test_a_certifier_whose_snapshots_are_fixed_before_takes_the_same_steps(name)
             part = certified_alone(FIXED, part, made.action, before, chosen, asked=True)
     for function in ("delivered", "certified", "before", "stable", "has"):
         assert table(part, FIXED, function) == table(worlds[-1], JOINT, PREFIX + function)
+
+
+def test_decisions_change_nothing_by_a_snapshot():
+    """A certifier with other snapshots changes the same, where it takes a step."""
+    for action in FREE.actions:
+        changed = [value for _, value in action.updates.values()]
+        read = functions_in(node for value in changed for node in nodes_in(value))
+        assert ("snap" in read) == (action.name == "take_snapshot")
+
+
+def test_certifier_that_reads_a_snapshot_before_its_delivery_is_not_matched(monkeypatch):
+    def reading_early(rules):
+        """Return a certifier that accepts nothing that is in a snapshot, of others to come too."""
+        system = certification(rules)
+        snap = next(f for f in system.functions if f.name == "snap")
+        unseen = forall(certifier.U, ~snap(certifier.U, certifier.T))
+        system.actions = [
+            replace(one, guard=conj(one.guard, unseen)) if one.name == "certify_positively" else one
+            for one in system.actions
+        ]
+        return system
+
+    monkeypatch.setattr(certifier, "certification", reading_early)
+    asked = ("every_step_is_matched", "certify")
+    parts = obligations(group_in_certification())
+    certify = next(one for one in parts if (one.statement, one.step) == asked)
+    assert judge_z3(certify).answer is Answer.REFUTED
 
 
 def test_a_delivered_transaction_takes_no_other_snapshot():

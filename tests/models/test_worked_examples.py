@@ -142,7 +142,10 @@ EXAMPLES = {
         """write(); sync(0); enter_ack(0); not enter_commit(0); receive(0); enter_commit(0);
         not answer_client(0); engine_commit(0); answer_client(0)""",
         {"C17": """write(); sync(0); enter_ack(0); enter_commit(0); engine_commit(0);
-        answer_client(0); received(0) = false"""},
+        answer_client(0); received(0) = false""",
+         "C137": """write(); sync(0); enter_ack(0); enter_commit(0); engine_commit(0);
+        answer_client(0, 0); received(0) = false"""},
+        ("semi_sync[waits]", "semi_sync[barred]"),
     ),
     "P12": Example(
         FREE_LOCKS,

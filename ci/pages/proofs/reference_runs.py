@@ -16,6 +16,7 @@ from paraply.models.recorded import (
     members,
     quorums,
     replicas,
+    returning_groups,
     sources,
     whole_members,
 )
@@ -389,6 +390,22 @@ RUNS: dict[str, ReferenceRun] = {
         because="the waiter does not sleep in the queue of the row, so any other transaction can "
         "take the freed row first",
         program="AAAAAAEBAAABAQAAAQ",
+    ),
+    "C133": ReferenceRun(
+        mutant="composed_crash_recovery_forgets_gtids", breaks="applier_does_not_give_up",
+        workload=Workload(
+            transactions=1, rows=1, members=2, dialect="mysql_9_7",
+            options={"joins": 1, "departures": 1, "broadcasts": 0, "reads": 0, "alterations": 0,
+                     "barriers": False, "deletes": False, "sessions": 1,
+                     "one_commit_order": False},
+        ),
+        reading=returning_groups.gtids_apart, program="AAEAAAEAAQcCAAAAAAAAAAA",
+        because="there the second commit finds a row that is no longer as the first found it",
+    ),
+    "C137": ReferenceRun(
+        mutant="killed_waiter_commits_in_silence", breaks="confirmed_only_after_acknowledgement",
+        workload=_semi_sync(1, "after_commit", source_crashes=0, abandons=1),
+        reading=partial(sources.semi_sync, by_transaction=True), program="AAAAAgAAAAA",
     ),
 }  # fmt: skip
 """By the counterexample's identifier."""

@@ -315,6 +315,14 @@ _STATED = (
         statement="visible_is_at_a_whole_set", scope=Scope(low=0, high=1, size=1), steps=6,
         source="assumption A18; sync_binlog other than 1 at the source",
     ),
+    Counterexample(
+        id="C137", title="AFTER_COMMIT, the wait is abandoned: a client gets an answer for what "
+        "no replica has",
+        system=variant_of_semi_sync(
+            name="abandoned_after_commit", after_sync=False, wait_stands=False),
+        statement="confirmed_survives", scope=SMALL, steps=6,
+        source="rpl_semi_sync_source_timeout; rpl_semi_sync_source_wait_point=AFTER_COMMIT",
+    ),
     *REFUTED_ABOUT_OURSELVES,
     *REFUTED_OF_THE_GROUP,
     *REFUTED_OF_EXACTLY_ONCE,

@@ -47,6 +47,13 @@ REMEDIES = (
 )
 """Both remedies of MDEV-162 in crash recovery."""
 
+AFTER_COMMIT = variant_of_semi_sync(
+    name="semi_sync[after commit]", after_sync=False, recovery="commits", speaks_of_readers=False
+)
+"""AFTER_COMMIT with the servers' own recovery. Readers see what no replica has (C14)."""
+
+SOURCES = (*REMEDIES, AFTER_COMMIT)
+
 RESTARTS = (
     variant_of_restart(name="restart"),
     variant_of_restart(name="restart[in order]", commits_in_order=True),
@@ -178,10 +185,10 @@ _STATED: tuple[Theorem, ...] = (
     Theorem(
         id="P11",
         claim="An acknowledged client's transaction is on the replica.",
-        systems=REMEDIES,
+        systems=SOURCES,
         statements=("confirmed_survives",),
         assumes=("A5",),
-        delimited_by=("C17",),
+        delimited_by=("C17", "C137"),
         standing=there_too("P56.what_clients_are_told_is_at_others", but=RECOVERY),
         source="MDEV-162",
     ),
@@ -189,7 +196,7 @@ _STATED: tuple[Theorem, ...] = (
         id="P12",
         claim="No overtaking: engine commits follow the binary log, through chained mutexes and "
         "across crashes.",
-        systems=REMEDIES,
+        systems=SOURCES,
         statements=("no_overtaking",),
         assumes=(),
         delimited_by=("C18",),
@@ -199,7 +206,7 @@ _STATED: tuple[Theorem, ...] = (
     Theorem(
         id="P13",
         claim="A crash of the source never leaves the replica with more than the source has.",
-        systems=REMEDIES,
+        systems=SOURCES,
         statements=("replica_is_not_ahead",),
         assumes=(),
         delimited_by=("C19",),

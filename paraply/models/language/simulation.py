@@ -106,19 +106,21 @@ def taken(system: System, name: str, *arguments: Term) -> Action:
 def given(action: Action, chosen: Function, value: Callable[..., Term]) -> Action:
     """Replace the environment's choice by ``value``."""
     symbol = choice_of(chosen)
-
-    def told(node: Term) -> Term:
-        inner = rebuild(node, told)
-        if isinstance(inner, Apply) and inner.function == symbol:
-            return value(*inner.arguments)
-        return inner
-
+    updates = action.updates.items()
     return replace(
         action,
-        guard=told(action.guard),
-        updates={f: (at, told(changed)) for f, (at, changed) in action.updates.items()},
+        guard=with_values(action.guard, symbol, value),
+        updates={f: (at, with_values(changed, symbol, value)) for f, (at, changed) in updates},
         havoc=tuple(function for function in action.havoc if function != chosen),
     )
+
+
+def with_values(node: Term, function: Function, value: Callable[..., Term]) -> Term:
+    """Return a term with ``value`` in place of ``function``."""
+    inner = rebuild(node, lambda part: with_values(part, function, value))
+    if isinstance(inner, Apply) and inner.function == function:
+        return value(*inner.arguments)
+    return inner
 
 
 def in_turn(*actions: Action) -> Action:

@@ -15,6 +15,7 @@ class MemberReading:
     """What the model says of a member so far.
 
     Attributes:
+        view: the last one that it has installed.
         window: the least that the model allows.
         is_in: whether it is in the last view.
         is_current: whether it runs since before that view.
@@ -28,6 +29,7 @@ class MemberReading:
     """
 
     name: Value
+    view: int = 0
     is_in: bool = False
     is_running: bool = True
     is_current: bool = False

@@ -32,13 +32,16 @@ CHAINED = frozenset({"after_sync", "stock_recovery", "barred_recovery", "global_
 """Dialects whose groups hold the theorems' mutexes, and wait before the engine commit."""
 
 
-def semi_sync(history: History) -> Recorded:
+def semi_sync(history: History, *, by_transaction: bool = False) -> Recorded:
     """Read a run for ``paraply/models/systems/semi_sync.py``.
 
     A group is one flush. Mutexes are unobservable. What a replica has is what the model's has. The
     reading ends at the loss of the source, since the model has no fail-over.
+
+    ``by_transaction``, for AFTER_COMMIT, what is acknowledged and answered is each transaction of a
+    group. If not, a group is acknowledged with its last transaction and answered with its first.
     """
-    reading = _Groups()
+    reading = _Groups(by_transaction=by_transaction)
     reading.read_all(history)
     return _recorded(history, reading)
 
@@ -61,11 +64,7 @@ def waiting(history: History, *, remedies: Collection[str], by_the_first: bool =
 
 
 def seen_outside(history: History, *, by_transaction: bool = False) -> Recorded:
-    """Read the same of a server whose engine commits and releases no record shows.
-
-    ``by_transaction``, for AFTER_COMMIT, what is acknowledged and answered is each transaction of a
-    group. If not, a group is acknowledged with its last transaction and answered with its first.
-    """
+    """Read the same of a server whose engine commits and releases no record shows."""
     reading = _Groups(by_transaction=by_transaction)
     reading.read_all(history)
     recorded = _recorded(history, reading)

@@ -20,10 +20,12 @@ from paraply.vocabulary.transactions import TransactionId
 
 def parallel_group(history: History) -> Recorded:
     """Read a run for ``parallel_group[any order]`` of ``paraply/models/systems/variants.py``."""
-    return _AnyOrder(history).recorded()
+    return AnyOrder(history).recorded()
 
 
-class _AnyOrder(GroupReading):
+class AnyOrder(GroupReading):
+    """The steps of such a history."""
+
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self.has: dict[Value, set[int]] = {one.name: set() for one in self.members.values()}

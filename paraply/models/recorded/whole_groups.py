@@ -122,6 +122,7 @@ class GroupReading:
         member = self.members[event.member]
         if event.kind is EventKind.VIEW_INSTALLED:
             self.change_view(event)
+            member.view = event.view or member.view
         elif event.kind is EventKind.EXECUTED_SET_BROADCAST:
             self.report(member, event.transactions)
         elif event.kind in (EventKind.CRASHED, EventKind.STOPPED):
@@ -131,7 +132,8 @@ class GroupReading:
             member.is_running = True
             for one in self.members.values():
                 self.report(one, one.done)
-        elif event.kind is EventKind.ONLINE:
+        elif event.kind is EventKind.ONLINE and member.view == self.view:
+            # In an earlier view, members are online that have left since.
             self.online.update(event.members)
         elif event.kind is EventKind.GARBAGE_COLLECTED and self.founders:
             self.collect(member, event)
@@ -315,6 +317,8 @@ class GroupReading:
         """Take an attempt's step, or end the reading."""
         place = self.place_of(one)
         if not member.is_current or self.was_given(place, member):
+            return
+        if self.recovers_later(place, member):
             return
         if event.kind is EventKind.ROLLED_BACK:
             is_session = one in self.refused

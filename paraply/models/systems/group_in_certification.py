@@ -5,17 +5,34 @@ The group of ``paraply/models/systems/group.py`` leads. Each state of it maps to
 what was certified at the positions of its snapshot. Sessions, reports, commits, crashes and joiners
 are steps in which certification stands still. It assumes A2 and A4; here they are proved.
 
-A snapshot is taken at delivery, once, and not read before. So ``snap`` may be as well what it will
-be, from the beginning.
+A snapshot is taken at delivery, once. ``certifier_last`` are any snapshots that are fixed from the
+beginning: if they are those of all that is delivered, a certifier with them takes each step, too.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from paraply.models.language.simulation import Simulation, Words, given, renamed, taken
-from paraply.models.language.system import System
-from paraply.models.language.terms import Term, Variable, conj, eq, implies, negate
+from paraply.models.language.simulation import (
+    Simulation,
+    Words,
+    given,
+    renamed,
+    taken,
+    with_values,
+)
+from paraply.models.language.system import Action, System
+from paraply.models.language.terms import (
+    BOOL,
+    Term,
+    Variable,
+    conj,
+    disj,
+    eq,
+    forall,
+    implies,
+    negate,
+)
 from paraply.models.systems import certification, group
 from paraply.models.systems.group import ROW, TXN
 
@@ -56,6 +73,7 @@ def group_in_certification(rules: Rules = Rules()) -> System:
         "group_in_certification", "what a group does, and certification with it", whole, certifier
     )
     system, g, c = joint.system, Words(whole), Words(certifier, PREFIX)
+    last = system.rigid(PREFIX + "last", TXN, TXN, BOOL)
 
     def sees(t: Term, u: Term) -> Term:
         """Return that ``u`` was certified at a position in the snapshot of ``t``."""
@@ -66,18 +84,25 @@ def group_in_certification(rules: Rules = Rules()) -> System:
         """Return the last certified writer of ``r``."""
         return g.txn_at(g.version(g.n(), r))
 
+    def foreseen(action: Action, *here: Term) -> Action:
+        """Return that ``action`` is possible, too, with the snapshots that are fixed before."""
+        arrived = disj(c.delivered(U), *(eq(U, t) for t in here))
+        agree = forall(U, forall(W, implies(arrived, eq(c.snap(U, W), last(U, W)))))
+        return Action("", (), implies(agree, with_values(action.guard, c.snap, last)), {})
+
     takes = given(taken(certifier, "take_snapshot", T), c.chosen, lambda u: sees(T, u))
     settles = given(
         taken(certifier, "grow_stable_set"), c.grown,
         lambda u: conj(g.certified(u), g.place(u) < group.LEVEL),
     )  # fmt: skip
     purges = given(taken(certifier, "collect_garbage"), c.purged, lambda r: eq(r, ROW_))
+    accepts = taken(certifier, "certify_positively", T)
+    refuses = taken(certifier, "certify_negatively", T, ROW_, last_writer(ROW_))
     for name, parameters, matching in (
-        ("certify", (T,), (takes, taken(certifier, "certify_positively", T))),
-        ("refuse", (T, ROW_),
-         (takes, taken(certifier, "certify_negatively", T, ROW_, last_writer(ROW_)))),
-        ("settle", (group.LEVEL,), (settles,)),
-        ("collect", (ROW_,), (purges,)),
+        ("certify", (T,), (takes, foreseen(accepts, T), accepts)),
+        ("refuse", (T, ROW_), (takes, foreseen(refuses, T), refuses)),
+        ("settle", (group.LEVEL,), (foreseen(settles), settles)),
+        ("collect", (ROW_,), (foreseen(purges), purges)),
     ):  # fmt: skip
         action = taken(whole, name, *parameters)
         joint.step(name, parameters, action, *matching, meaning=action.meaning)

@@ -56,6 +56,8 @@ class Rules:
     """
     send_after_sync: bool = True
     """Replicas receive only durable groups."""
+    speaks_of_readers: bool = True
+    """Whether it states what clients see before an answer."""
 
 
 class _Answers:
@@ -222,8 +224,9 @@ def semi_sync(rules: Rules = Rules()) -> System:
 
     no_phantom = implies(seen(G), received(G))
     survives = implies(answers.confirmed(*answers.of), answers.is_there(received))
-    system.safe("no_phantom_visibility", (G,), no_phantom,
-        "whatever a client saw is on the replica: it survives the loss of the source")  # fmt: skip
+    if rules.speaks_of_readers:
+        what = "whatever a client saw is on the replica: it survives the loss of the source"
+        system.safe("no_phantom_visibility", (G,), no_phantom, what)
     system.safe("confirmed_survives", answers.of, survives,
         "every transaction that a client got an answer for is on the replica")  # fmt: skip
     system.safe("no_overtaking", (G, H), implies(conj(G >= 0, G < H, engine(H)), engine(G)),

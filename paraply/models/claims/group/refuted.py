@@ -253,7 +253,6 @@ REFUTED_OF_THE_GROUP = (
             name="returning_group[gtid apart]", gtid_with_data=False),
         statement="nothing_commits_twice", scope=TWO_POSITIONS, steps=11,
         source="assumption A15; engines without transactions",
-        elsewhere="The mutant `composed_crash_recovery_forgets_gtids` of the reference.",
     ),
     Counterexample(
         id="C134", title="a member names to its donor what a crash took from its relay log",
