@@ -97,10 +97,8 @@ class TableDraft:
 
         return replace(
             self, columns=list(map(copied, self.columns)), sources=set(self.sources),
-            keys=[
-                KeyDraft(k.name, [(copied(c), n) for c, n in k.parts], k.is_unique, k.beyond)
-                for k in self.keys
-            ],
+            keys=[KeyDraft(k.name, [(copied(c), n) for c, n in k.parts], k.is_unique, k.beyond)
+                  for k in self.keys],
             foreign_keys=[replace(k, columns=[*map(copied, k.columns)]) for k in self.foreign_keys],
         )  # fmt: skip
 
