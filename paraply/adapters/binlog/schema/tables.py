@@ -28,6 +28,7 @@ from paraply.vocabulary.schema import (
 )
 
 _SPATIAL = "a part of it is a spatial column"
+_HASHED = 3072 // 4 + 1  # characters, more than an index of InnoDB holds
 _WITH_LENGTH = frozenset({"char", "varchar", "binary", "varbinary"})
 _WITH_PREFIX = (CHARACTER_TYPES | BINARY_TYPES | {"json"}) - {"enum", "set", "vector"}
 
@@ -108,19 +109,14 @@ class TableDraft:
         beyond = [f"{key.name}: {key.beyond}" for key in unique if key.beyond]
         reason = self.unknown_because or "; ".join(f"unique key {text}" for text in beyond)
         usable = sorted((key for key in unique if not key.beyond), key=_order)
+
+        def parts(key: KeyDraft) -> tuple[KeyPart, ...]:
+            return tuple(KeyPart(column=position[id(c)], prefix_length=n) for c, n in key.parts)
+
         return TableSchema(
             name=self.name,
             columns=tuple(draft.column for draft in self.columns),
-            unique_keys=tuple(
-                UniqueKey(
-                    name=key.name,
-                    parts=tuple(
-                        KeyPart(column=position[id(draft)], prefix_length=prefix)
-                        for draft, prefix in key.parts
-                    ),
-                )
-                for key in usable
-            ),
+            unique_keys=tuple(UniqueKey(name=key.name, parts=parts(key)) for key in usable),
             foreign_keys=tuple(
                 ForeignKey(
                     name=key.name,
@@ -139,7 +135,7 @@ class TableDraft:
             keys_known=self.keys_known,
             keys_complete=self.keys_complete and not beyond,
             foreign_keys_known=self.foreign_keys_known,
-            has_hidden_columns=self.is_versioned or any(key.beyond for key in self.keys),
+            has_hidden_columns=self.is_versioned or any(map(_may_hide_columns, self.keys)),
             sources=set(self.sources),
             unknown_because=reason,
         )
@@ -411,6 +407,13 @@ def _prefix(size: int, column: Column) -> int:
     return size
 
 
+def _may_hide_columns(key: KeyDraft) -> bool:
+    """Return whether row images may show its expression (MySQL), or a hash of texts (MariaDB)."""
+    whole = [one.column for one, size in key.parts if not size]
+    sizes = [_characters(each) or _HASHED for each in whole if each.type_name in _WITH_PREFIX]
+    return bool(key.beyond) or (key.is_unique and sum(sizes) >= _HASHED)
+
+
 def draft_of(schema: TableSchema) -> TableDraft:
     """Return a draft of table-map metadata."""
     columns = [ColumnDraft(column) for column in schema.columns]
@@ -419,9 +422,7 @@ def draft_of(schema: TableSchema) -> TableDraft:
         columns=columns,
         keys=[
             KeyDraft(
-                key.name,
-                [(columns[part.column], part.prefix_length) for part in key.parts],
-                is_unique=True,
+                key.name, [(columns[one.column], one.prefix_length) for one in key.parts], True
             )
             for key in schema.unique_keys
         ],
