@@ -6,9 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.properties.logs.conflict_index import Horizon
+from paraply.properties.logs.safety_evidence import SafetyEvidence
+from paraply.properties.logs.transaction_facts import get_reference
 from paraply.vocabulary.audit_result import AuditResult
-from paraply.vocabulary.log import LoggedKind
+from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import WHOLE_ROW, LoggedKind
 from paraply.vocabulary.verdict import Verdict
 from tests.builders.logged import (
     audited,
@@ -18,6 +22,8 @@ from tests.builders.logged import (
     stamped,
     transaction,
 )
+
+EQUAL = frozenset({ConflictKey(table="d.k", index=WHOLE_ROW, values=(b"digest",), shown="1")})
 
 
 def violating_pairs(result: AuditResult) -> list[tuple[int, int]]:
@@ -233,6 +239,44 @@ def test_overlap_in_a_table_with_unknown_keys_is_unknown_and_names_it():
     (reason,) = [r for r in result.unknown_because if "may overlap" in r.reason]
     assert reason.subject == "d.k"
     assert "--schema" in reason.remedy
+
+
+@pytest.mark.parametrize(
+    ("sql", "words", "helps"),
+    [
+        ("id int PRIMARY KEY, UNIQUE ((id + 1))", "a part of it is an expression", "verify"),
+        ("id int PRIMARY KEY) WITH SYSTEM VERSIONING (", "system-versioned", "verify"),
+        ("id int PRIMARY KEY", "in the log", "full row images"),
+        ("LIKE other", "like a table that is not known", "--schema"),
+    ],
+)
+def test_reason_says_why_keys_are_unknown_and_what_helps(sql, words, helps):
+    registry = SchemaRegistry()
+    registry.observe_statement(f"CREATE TABLE k ({sql})", "d")
+    refs = [stamped(number, f"{number}<0") for number in (1, 2)]
+    evidence = SafetyEvidence("logical-clock", pairs_allowed=1)
+    evidence.add_undecided("d.k", 1, *map(get_reference, refs))
+    (reason,) = evidence.doubts({"d.k": registry.table("d.k")})
+    assert words in reason.reason
+    assert helps in reason.remedy
+    assert ("--schema" in reason.remedy) == (helps == "--schema")
+
+
+def test_tables_whose_foreign_keys_are_unknown_are_named():
+    evidence = SafetyEvidence("logical-clock", pairs_allowed=1)
+    evidence.add_undecided("", 1, *(get_reference(stamped(n, f"{n}<0")) for n in (1, 2)))
+    (reason,) = evidence.doubts({"d.b": None, "d.a": None})
+    assert "(d.a and 1 more)" in reason.reason
+
+
+def test_pair_by_equal_rows_speaks_of_no_parent():
+    one, two = (
+        stamped(number, f"{number}<0", unkeyed=["d.k"], **rows)
+        for number, rows in ((1, {"left_rows": EQUAL}), (2, {"searched_rows": EQUAL}))
+    )
+    (violation,) = audited([one, two]).violations
+    assert not violation.certain
+    assert "no key tells apart" in violation.consequence
 
 
 def test_serial_changes_of_a_table_with_unknown_keys_do_not_overlap():

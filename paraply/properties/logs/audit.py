@@ -191,9 +191,9 @@ class Auditor:
                 )
             )
         for rule in self._judged():
-            found.extend(self._safety.evidence[rule].reasons())
+            found.extend(self._safety.evidence[rule].reasons(self._tables.schemas))
         found.extend(self._lint.reasons())
-        found.extend(self._replay.reasons())
+        found.extend(self._replay.reasons(self._tables.schemas))
         return found
 
     def _barrier_notes(self) -> list[LintFinding]:

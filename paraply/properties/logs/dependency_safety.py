@@ -301,7 +301,7 @@ class DependencySafety:
                 index=index,
                 key=shown,
                 consequence=get_consequence(
-                    earlier, later, rule, table, meeting.definition, meeting.reads
+                    earlier, later, rule, table, index, meeting.definition, meeting.reads
                 ),
                 certain=meeting.certain,
             )

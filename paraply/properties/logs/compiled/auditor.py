@@ -301,7 +301,7 @@ class CompiledAuditor(Auditor):
                     consequence=get_consequence(
                         _placed(first, rank, 0, ""),
                         _placed(second, 0, break_rank, _BREAKS.get(reason, _LAST_COMMITTED_ZERO)),
-                        0, table, meeting.definition, meeting.reads,
+                        0, table, key_index, meeting.definition, meeting.reads,
                     ),
                     certain=meeting.certain,
                 )
