@@ -12,7 +12,7 @@ from paraply.properties.logs.safety_evidence import SafetyEvidence
 from paraply.properties.logs.transaction_facts import get_reference
 from paraply.vocabulary.audit_result import AuditResult
 from paraply.vocabulary.keys import ConflictKey
-from paraply.vocabulary.log import WHOLE_ROW, LoggedKind
+from paraply.vocabulary.log import CREATES_NOTHING, WHOLE_ROW, LoggedKind
 from paraply.vocabulary.verdict import Verdict
 from tests.builders.logged import (
     audited,
@@ -400,3 +400,30 @@ def test_conflicts_of_one_clock_are_counted_as_ordered():
     assert audited(one).conflicting_pairs_ordered == 2
     restarted = [*one, *(replace(txn, clock=1, ordinal=txn.ordinal + 4) for txn in one[:2])]
     assert audited(restarted).conflicting_pairs_ordered == 3
+
+
+READING = (
+    "ANALYZE TABLE t", "FLUSH TABLES t", "CREATE TABLE copy LIKE t", "CREATE VIEW v AS TABLE t",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", READING)
+def test_ddl_that_only_reads_a_table_overlaps_its_rows_and_not_its_ddl(statement):
+    beside = audited(log("1<0 a", "2<1 a", ddl(3, "3<1", statement), "4<2 b"))
+    assert beside.verdict is Verdict.HOLDS
+    altered = ddl(4, "4<2", "ALTER TABLE t ADD c INT")
+    assert violating_pairs(audited(log("1<0 a", "2<1 a", ddl(3, "3<2", statement), altered))) == [
+        (3, 4)
+    ]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["CREATE TABLE IF NOT EXISTS t (i INT)", "CREATE DATABASE IF NOT EXISTS d"],
+)
+def test_ddl_that_creates_nothing_overlaps_rows_and_not_a_drop(statement):
+    tried = replace(ddl(3, "3<1", statement), flags=frozenset({CREATES_NOTHING}))
+    assert audited(log("1<0 a", "2<1 a", tried, "4<2 b")).verdict is Verdict.HOLDS
+    dropped = ddl(4, "4<2", "DROP DATABASE d" if "DATABASE" in statement else "DROP TABLE t")
+    result = audited(log("1<0 a", "2<1 a", replace(tried, last_committed=2), dropped))
+    assert violating_pairs(result) == [(3, 4)]

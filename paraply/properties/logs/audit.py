@@ -202,7 +202,7 @@ class Auditor:
                 rule="definitions_change_alone",
                 severity="note",
                 message=f"{counted(evidence.ddl_overlapping, 'transaction')} may overlap DDL that "
-                f"names none of their tables under {self._appliers[rule]}: legal, as the source "
+                f"changes none of their tables under {self._appliers[rule]}: legal, as the source "
                 "ran them side by side",
                 file="",
                 offset=0,

@@ -268,7 +268,7 @@ class RowReplay:
             self._state.reset(names.target, born=names.creates_table and not names.fills)
             self._cascades.forget(names.target)
             return
-        for table in names.tables:
+        for table in names.tables - names.only_read:
             if not names.keeps_rows:
                 self._state.reset(table, born=names.verb == "TRUNCATE")
             self._cascades.forget(table)

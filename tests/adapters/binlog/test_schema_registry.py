@@ -282,6 +282,32 @@ def test_key_without_overlaps_leaves_the_table_known():
     assert "periods" in schema.unknown_because
 
 
+@pytest.mark.parametrize(
+    ("sql", "nothing"),
+    [
+        ("CREATE TABLE IF NOT EXISTS t (i int)", True),
+        ("CREATE TABLE IF NOT EXISTS d.T (i int)", False),
+        ("CREATE TABLE IF NOT EXISTS dumped (i int)", False),
+        ("CREATE TABLE IF NOT EXISTS gone (i int)", False),
+        ("CREATE TABLE IF NOT EXISTS seen LIKE t", True),
+        ("CREATE TABLE t (i int)", False),
+        ("CREATE OR REPLACE TABLE t (i int)", False),
+        ("CREATE DATABASE IF NOT EXISTS d", True),
+        ("CREATE DATABASE IF NOT EXISTS e", False),
+        ("ALTER DATABASE d CHARACTER SET latin1", False),
+        ("DROP TABLE IF EXISTS t", False),
+    ],
+)
+def test_statement_that_creates_only_what_the_log_shows_creates_nothing(sql, nothing):
+    registry = SchemaRegistry()
+    load_schema_text(registry, "CREATE TABLE d.dumped (i int);", "dump")
+    registry.observe_statement(T, "d")
+    registry.observe_table_map(table_map("int", name="d.seen"))
+    registry.observe_statement("CREATE TABLE gone (i int)", "d")
+    registry.observe_statement("DROP TABLE gone", "d")
+    assert registry.creates_nothing(sql, "d") is nothing
+
+
 def test_version_grows_with_every_change_only():
     registry = SchemaRegistry()
     registry.observe_statement(T, "d")

@@ -226,6 +226,18 @@ class SchemaRegistry:
             self._doubt(statement, default_schema, place)
         return statement
 
+    def creates_nothing(self, sql: str, default_schema: str) -> bool:
+        """Return whether ``sql`` creates, if it is missing, what the log shows to exist."""
+        statement = parse_statement(sql)
+        if isinstance(statement, CreateTable) and statement.if_not_exists:
+            draft = self._drafts.get(statement.table.within(default_schema))
+            found = [draft] if draft is not None else []
+        elif isinstance(statement, SetDatabase) and statement.if_not_exists:
+            found = [d for name, d in self._drafts.items() if name.startswith(f"{statement.name}.")]
+        else:
+            return False
+        return any(draft.sources != {SchemaSource.DUMP} for draft in found)
+
     # Changes
 
     def _create(
