@@ -29,14 +29,9 @@ from paraply.adapters.binlog.schema.ddl import (
 from paraply.adapters.binlog.schema.ddl_parser import parse_statement
 from paraply.adapters.binlog.schema.dump import load_schema_file
 from paraply.adapters.binlog.schema.lessons import Lesson, Statement
-from paraply.adapters.binlog.schema.match import mismatch
+from paraply.adapters.binlog.schema.match import mismatch, same_keys
 from paraply.adapters.binlog.schema.registry import SchemaDoubts, SchemaRegistry
-from paraply.adapters.binlog.schema.tables import (
-    Contradiction,
-    DatedTable,
-    TableDraft,
-    same_keys,
-)
+from paraply.adapters.binlog.schema.tables import Contradiction, DatedTable, TableDraft
 from paraply.vocabulary.schema import TableSchema
 
 ALTERS_MAX = 50

@@ -68,6 +68,9 @@ ANY_ROWS = aspect("", "rows")
 """Matches all row changes: the reach of a table with unknown foreign keys."""
 
 
+CREATES_NOTHING = "creates_nothing"
+
+
 class Operation(Enum):
     """Operation of a row event."""
 
@@ -161,7 +164,8 @@ class LoggedTransaction:
     """MariaDB: transactional, allow_parallel, waited, ddl, standalone; with binlog_alter_two_phase
     also start_alter, commit_alter, rollback_alter. MySQL: may_have_sbr; one_phase_xa (no prepare).
     Both: prepared_xa, completed_xa (XA COMMIT or XA ROLLBACK), rolled_back (only nontransactional
-    changes stay), partly_rolled_back (ROLLBACK TO SAVEPOINT)."""
+    changes stay), partly_rolled_back (ROLLBACK TO SAVEPOINT), and from the key builder
+    creates_nothing (CREATE ... IF NOT EXISTS of what exists)."""
     committed_at_us: int | None = None
     """At this server, since 1970."""
     event_time_s: int = 0

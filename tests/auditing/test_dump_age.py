@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from paraply.adapters.binlog.schema import changes
 from paraply.adapters.binlog.schema.lessons import Statement
+from paraply.adapters.binlog.schema.match import same_keys
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
-from paraply.adapters.binlog.schema.tables import same_keys
 from paraply.auditing import dump_age
 from paraply.auditing.dump_age import DumpMoment, date_tables
 from paraply.vocabulary.schema import Column, SchemaSource, TableSchema

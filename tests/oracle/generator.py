@@ -163,7 +163,7 @@ class _Drawing:
         if draw.random() < 0.9:
             elements.append(f"PRIMARY KEY ({self._parts(types)})")
         for at in range(draw.choice((0, 1, 1, 2))):
-            elements.append(f"UNIQUE u{at} ({self._parts(types)})")
+            elements.append(f"UNIQUE u{at} ({self._parts(types, is_unique=True)})")
         options = ""
         if self.family in ("keys", "ddl") and draw.random() < 0.12:
             elements, options = odd_tables.partitioned(draw, elements, types)
@@ -190,12 +190,15 @@ class _Drawing:
         types = _TYPES_11_8 if self.flavour == "mariadb-11.8" else _TYPES
         return draw.choice(list(types.items()))
 
-    def _parts(self, types: dict[str, str]) -> str:
+    def _parts(self, types: dict[str, str], *, is_unique: bool = False) -> str:
         draw = self.random
+        # MariaDB keeps a hash of whole texts.
+        may_be_whole = is_unique and not self.is_mysql and draw.random() < 0.5
         parts = []
         for name in draw.sample(list(types), min(len(types), draw.choice((1, 1, 2)))):
             kind = types[name].split("(")[0].split(" ")[0]
-            prefix = kind in ("text", "blob") or (kind in _WITH_PREFIX and draw.random() < 0.25)
+            prefix = kind in ("text", "blob") and not may_be_whole
+            prefix |= kind in _WITH_PREFIX and draw.random() < 0.25
             part = f"{name}({draw.choice((1, 2, 3))})" if prefix else name
             parts.append(part + draw.choice(("", "", "", " DESC")))
         return ", ".join(parts)

@@ -6,9 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.properties.logs.conflict_index import Horizon
+from paraply.properties.logs.safety_evidence import SafetyEvidence
+from paraply.properties.logs.transaction_facts import get_reference
 from paraply.vocabulary.audit_result import AuditResult
-from paraply.vocabulary.log import LoggedKind
+from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import CREATES_NOTHING, WHOLE_ROW, LoggedKind
 from paraply.vocabulary.verdict import Verdict
 from tests.builders.logged import (
     audited,
@@ -18,6 +22,8 @@ from tests.builders.logged import (
     stamped,
     transaction,
 )
+
+EQUAL = frozenset({ConflictKey(table="d.k", index=WHOLE_ROW, values=(b"digest",), shown="1")})
 
 
 def violating_pairs(result: AuditResult) -> list[tuple[int, int]]:
@@ -235,6 +241,44 @@ def test_overlap_in_a_table_with_unknown_keys_is_unknown_and_names_it():
     assert "--schema" in reason.remedy
 
 
+@pytest.mark.parametrize(
+    ("sql", "words", "helps"),
+    [
+        ("id int PRIMARY KEY, UNIQUE ((id + 1))", "a part of it is an expression", "verify"),
+        ("id int PRIMARY KEY) WITH SYSTEM VERSIONING (", "system-versioned", "verify"),
+        ("id int PRIMARY KEY", "in the log", "full row images"),
+        ("LIKE other", "like a table that is not known", "--schema"),
+    ],
+)
+def test_reason_says_why_keys_are_unknown_and_what_helps(sql, words, helps):
+    registry = SchemaRegistry()
+    registry.observe_statement(f"CREATE TABLE k ({sql})", "d")
+    refs = [stamped(number, f"{number}<0") for number in (1, 2)]
+    evidence = SafetyEvidence("logical-clock", pairs_allowed=1)
+    evidence.add_undecided("d.k", 1, *map(get_reference, refs))
+    (reason,) = evidence.doubts({"d.k": registry.table("d.k")})
+    assert words in reason.reason
+    assert helps in reason.remedy
+    assert ("--schema" in reason.remedy) == (helps == "--schema")
+
+
+def test_tables_whose_foreign_keys_are_unknown_are_named():
+    evidence = SafetyEvidence("logical-clock", pairs_allowed=1)
+    evidence.add_undecided("", 1, *(get_reference(stamped(n, f"{n}<0")) for n in (1, 2)))
+    (reason,) = evidence.doubts({"d.b": None, "d.a": None})
+    assert "(d.a and 1 more)" in reason.reason
+
+
+def test_pair_by_equal_rows_speaks_of_no_parent():
+    one, two = (
+        stamped(number, f"{number}<0", unkeyed=["d.k"], **rows)
+        for number, rows in ((1, {"left_rows": EQUAL}), (2, {"searched_rows": EQUAL}))
+    )
+    (violation,) = audited([one, two]).violations
+    assert not violation.certain
+    assert "no key tells apart" in violation.consequence
+
+
 def test_serial_changes_of_a_table_with_unknown_keys_do_not_overlap():
     first = stamped(4, "4<3", unkeyed=["d.k"])
     second = stamped(5, "5<4", unkeyed=["d.k"])
@@ -356,3 +400,30 @@ def test_conflicts_of_one_clock_are_counted_as_ordered():
     assert audited(one).conflicting_pairs_ordered == 2
     restarted = [*one, *(replace(txn, clock=1, ordinal=txn.ordinal + 4) for txn in one[:2])]
     assert audited(restarted).conflicting_pairs_ordered == 3
+
+
+READING = (
+    "ANALYZE TABLE t", "FLUSH TABLES t", "CREATE TABLE copy LIKE t", "CREATE VIEW v AS TABLE t",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", READING)
+def test_ddl_that_only_reads_a_table_overlaps_its_rows_and_not_its_ddl(statement):
+    beside = audited(log("1<0 a", "2<1 a", ddl(3, "3<1", statement), "4<2 b"))
+    assert beside.verdict is Verdict.HOLDS
+    altered = ddl(4, "4<2", "ALTER TABLE t ADD c INT")
+    assert violating_pairs(audited(log("1<0 a", "2<1 a", ddl(3, "3<2", statement), altered))) == [
+        (3, 4)
+    ]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["CREATE TABLE IF NOT EXISTS t (i INT)", "CREATE DATABASE IF NOT EXISTS d"],
+)
+def test_ddl_that_creates_nothing_overlaps_rows_and_not_a_drop(statement):
+    tried = replace(ddl(3, "3<1", statement), flags=frozenset({CREATES_NOTHING}))
+    assert audited(log("1<0 a", "2<1 a", tried, "4<2 b")).verdict is Verdict.HOLDS
+    dropped = ddl(4, "4<2", "DROP DATABASE d" if "DATABASE" in statement else "DROP TABLE t")
+    result = audited(log("1<0 a", "2<1 a", replace(tried, last_committed=2), dropped))
+    assert violating_pairs(result) == [(3, 4)]

@@ -86,6 +86,12 @@ def test_ddl_runs_alone_where_rows_decide():
     assert result.blockers[0].name == "CREATE TABLE z (i INT)"
 
 
+def test_rows_of_ddl_are_no_cause_beside_it():
+    ddl = stamped(2, "2<1 a", kind=LoggedKind.DDL, statements=("CREATE TABLE d.t (i INT)",))
+    result = audited([stamped(1, "1<0 b"), ddl, stamped(3, "3<2 a")])
+    assert [(each.kind, each.transactions) for each in result.blockers] == [("ddl", 2)]
+
+
 def test_commit_groups_wait_for_the_whole_group_before():
     found = models(maria_log("7 a b c", "7 u.a", "8 u.b", "8 e"))["commit-group"]
     # The second group begins when the first has started to commit.

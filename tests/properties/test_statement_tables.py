@@ -113,3 +113,30 @@ def test_quoted_name_comes_back_whole(name):
 )
 def test_alter_table_keeps_the_rows_unless_a_clause_changes_them(clauses, keeps):
     assert get_statement_tables(f"ALTER TABLE t {clauses}", "d").keeps_rows is keeps
+
+
+@pytest.mark.parametrize(
+    ("statement", "changed", "read"),
+    [
+        ("CREATE TABLE a LIKE b", "a", "b"),
+        ("CREATE TABLE a (LIKE x.b)", "a", "x.b"),
+        ("CREATE TABLE a LIKE a", "a", ""),
+        ("CREATE VIEW v AS SELECT * FROM a JOIN b", "v", "a b"),
+        ("CREATE ALGORITHM=MERGE DEFINER=`r`@`h` SQL SECURITY DEFINER VIEW v AS TABLE a", "v", "a"),
+        ("ALTER VIEW v AS SELECT i FROM a", "v", "a"),
+        ("ANALYZE TABLE a, b", "", "a b"),
+        ("FLUSH TABLES a", "", "a"),
+        ("OPTIMIZE TABLE a", "", "a"),
+        ("CREATE TABLE a SELECT * FROM b", "a b", ""),
+        ("CREATE TABLE view (i INT REFERENCES b)", "view b", ""),
+        ("ALTER TABLE a COMMENT 'VIEW'", "a", ""),
+        ("TRUNCATE a", "a", ""),
+    ],
+)
+def test_tables_that_a_statement_only_reads(statement, changed, read):
+    def qualified(names):
+        return {name if "." in name else f"d.{name}" for name in names.split()}
+
+    names = get_statement_tables(statement, "d")
+    assert names.only_read == qualified(read)
+    assert names.tables - names.only_read == qualified(changed)

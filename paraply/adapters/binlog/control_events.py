@@ -22,6 +22,7 @@ from paraply.adapters.binlog.events import (
 from paraply.adapters.binlog.format_description import FormatDescription
 from paraply.adapters.binlog.framing import RawEvent
 from paraply.adapters.binlog.gtid_events import format_xid
+from paraply.adapters.binlog.sql_modes import in_usual_mode
 
 _QUERY_POST_HEADER_WITHOUT_STATUS = 11
 _EXECUTE_LOAD_QUERY_EXTRA = 13
@@ -102,7 +103,7 @@ def _parse_status(block: bytes) -> tuple[int | None, int | None]:
 def parse_query(raw: RawEvent, description: FormatDescription) -> QueryEvent:
     """Decode a QUERY, EXECUTE_LOAD_QUERY or MariaDB compressed query.
 
-    The client's character set applies; invalid bytes become U+FFFD.
+    The client's character set and SQL mode apply; invalid bytes become U+FFFD.
     """
     cursor = Cursor(raw.body)
     kind = raw.header.type_code
@@ -129,7 +130,7 @@ def parse_query(raw: RawEvent, description: FormatDescription) -> QueryEvent:
     return QueryEvent(
         header=raw.header,
         schema=schema,
-        sql=decoded,
+        sql=in_usual_mode(decoded, sql_mode),
         thread_id=thread_id,
         error_code=error_code,
         sql_mode=sql_mode,

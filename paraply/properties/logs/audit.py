@@ -191,9 +191,9 @@ class Auditor:
                 )
             )
         for rule in self._judged():
-            found.extend(self._safety.evidence[rule].reasons())
+            found.extend(self._safety.evidence[rule].reasons(self._tables.schemas))
         found.extend(self._lint.reasons())
-        found.extend(self._replay.reasons())
+        found.extend(self._replay.reasons(self._tables.schemas))
         return found
 
     def _barrier_notes(self) -> list[LintFinding]:
@@ -202,7 +202,7 @@ class Auditor:
                 rule="definitions_change_alone",
                 severity="note",
                 message=f"{counted(evidence.ddl_overlapping, 'transaction')} may overlap DDL that "
-                f"names none of their tables under {self._appliers[rule]}: legal, as the source "
+                f"changes none of their tables under {self._appliers[rule]}: legal, as the source "
                 "ran them side by side",
                 file="",
                 offset=0,

@@ -49,7 +49,7 @@ from paraply.properties.logs.transaction_facts import (
 )
 from paraply.vocabulary.audit_result import Reason, SafetyViolation
 from paraply.vocabulary.keys import ConflictKey
-from paraply.vocabulary.log import LoggedTransaction, table_of
+from paraply.vocabulary.log import CREATES_NOTHING, LoggedTransaction, table_of
 
 CONFLICTING_TRANSACTIONS_ARE_ORDERED = "conflicting_transactions_are_ordered"
 DEFINITIONS_CHANGE_ALONE = "definitions_change_alone"
@@ -90,15 +90,19 @@ def get_touches(txn: LoggedTransaction) -> Touches:
     writes |= dict.fromkeys(txn.xa_keys, True)
     tables = get_changed_tables(txn)
     names = get_definitions_changed(txn)
-    redefined = {*names.tables, *(f"{schema}.*" for schema in names.schemas)}
-    uses = {table.lower() for table in tables} - redefined
-    uses |= {f"{get_schema(table)}.*" for table in uses | names.tables} - redefined
+    schemas = {f"{schema}.*" for schema in names.schemas}
+    redefined = (names.tables - names.only_read) | schemas
+    if CREATES_NOTHING in txn.flags:
+        redefined = frozenset()
+    uses = {table.lower() for table in tables} | names.tables
+    uses |= {f"{get_schema(table)}.*" for table in uses} | schemas
+    uses -= redefined
     uses |= {name.lower() for name in txn.aspects}
     return Touches(
         writes=writes,
         reads={key: key not in uncertain for key in txn.shared_keys if key not in writes}
         | dict.fromkeys(txn.left_rows - txn.searched_rows, False),
-        redefinitions=frozenset(redefined),
+        redefinitions=redefined,
         uses=frozenset(uses),
         unkeyed=txn.unkeyed_tables,
         searched=txn.unidentified_tables.union(key.table for key in txn.searched_rows),
@@ -118,6 +122,8 @@ def get_definitions_changed(txn: LoggedTransaction) -> StatementTables:
     return StatementTables(
         verb=parts[0].verb,
         tables=frozenset().union(*(part.tables for part in parts)),
+        only_read=frozenset().union(*(part.only_read for part in parts))
+        - frozenset().union(*(part.tables - part.only_read for part in parts)),
         schemas=frozenset().union(*(part.schemas for part in parts)),
         cut=any(part.cut for part in parts),
     )
@@ -159,7 +165,9 @@ class Meeting:
             table=table,
             index=index,
             key=shown,
-            consequence=get_consequence(earlier, later, rule, table, self.definition, self.reads),
+            consequence=get_consequence(
+                earlier, later, rule, table, index, self.definition, self.reads
+            ),
             certain=self.certain,
         )
 

@@ -151,7 +151,8 @@ class ParallelismJudge:
             finish = earlier.finish[_ROWS]
             row_ready = later_of(row_ready, finish)
             with_keys_ready = later_of(with_keys_ready, earlier.finish[_WITH_KEYS])
-            candidates.append((finish[UNBOUNDED], ordinal, ("key", str(key)), earlier))
+            if earlier is not self._barrier:
+                candidates.append((finish[UNBOUNDED], ordinal, ("key", str(key)), earlier))
         blurred = touches.blurred - {ANY_ROWS}
         floors = self._table_order.waits(touches.met, touches.unkeyed, touches.searched, blurred)
         for table, floor in floors:

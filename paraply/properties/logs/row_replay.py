@@ -32,6 +32,7 @@ from paraply.properties.logs.replay_state import (
     overlay_columns,
 )
 from paraply.properties.logs.statement_tables import StatementTables, get_statement_tables
+from paraply.properties.logs.table_census import NO_SCHEMAS, Schemas, because, remedy_for_keys
 from paraply.properties.logs.transaction_facts import (
     get_changed_tables,
     get_reference,
@@ -198,13 +199,16 @@ class RowReplay:
             return Verdict.UNKNOWN
         return Verdict.HOLDS if self._rows_checked else None
 
-    def reasons(self) -> list[Reason]:
-        """Return why the replay leaves something unknown."""
+    def reasons(self, schemas: Schemas = NO_SCHEMAS) -> list[Reason]:
+        """Return why the replay leaves something unknown; ``schemas`` are of changed tables."""
         found = [
             Reason(
                 property=BEFORE_IMAGES_MATCH,
-                reason=f"the keys of {table} are unknown, so its rows could not be followed",
-                remedy=f"pass --schema with the definition of {table}",
+                reason=f"the keys of {table} are unknown{because(schemas.get(table))}, so its rows "
+                "could not be followed",
+                remedy=remedy_for_keys(
+                    schemas.get(table), f"pass --schema with the definition of {table}"
+                ),
                 subject=table,
             )
             for table in sorted(self._unknown_tables)
@@ -264,7 +268,7 @@ class RowReplay:
             self._state.reset(names.target, born=names.creates_table and not names.fills)
             self._cascades.forget(names.target)
             return
-        for table in names.tables:
+        for table in names.tables - names.only_read:
             if not names.keeps_rows:
                 self._state.reset(table, born=names.verb == "TRUNCATE")
             self._cascades.forget(table)

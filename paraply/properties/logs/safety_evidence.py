@@ -10,10 +10,18 @@ from dataclasses import dataclass, field
 from paraply.properties.logs.conflict_index import SeenTransaction
 from paraply.properties.logs.domains_of_tables import DomainsOfTables
 from paraply.properties.logs.overlap_rules import LANES_MAX, LOGICAL_CLOCK, Place
+from paraply.properties.logs.table_census import (
+    JUDGE_TARGET,
+    NO_SCHEMAS,
+    Schemas,
+    because,
+    remedy_for_keys,
+)
 from paraply.properties.logs.transaction_facts import get_name
 from paraply.vocabulary.audit_result import Reason, TransactionRef
 from paraply.vocabulary.counting import counted
-from paraply.vocabulary.log import LoggedKind, table_of
+from paraply.vocabulary.log import WHOLE_ROW, LoggedKind, table_of
+from paraply.vocabulary.schema import TableSchema
 
 NAME = "conflicting_transactions_are_ordered"
 UNDECIDED_TABLES_MAX = 1_000
@@ -131,9 +139,9 @@ class SafetyEvidence:
         ]
         return min(max(doubts), self.pairs_allowed)
 
-    def reasons(self) -> list[Reason]:
-        """Return why this applier's safety is unknown."""
-        return [*self.untested(), *self.doubts()]
+    def reasons(self, schemas: Schemas = NO_SCHEMAS) -> list[Reason]:
+        """Return why this applier's safety is unknown; ``schemas`` are those of changed tables."""
+        return [*self.untested(), *self.doubts(schemas)]
 
     def untested(self) -> list[Reason]:
         """Return why nothing was there to judge."""
@@ -162,18 +170,19 @@ class SafetyEvidence:
             )
         return found
 
-    def doubts(self) -> list[Reason]:
+    def doubts(self, schemas: Schemas = NO_SCHEMAS) -> list[Reason]:
         """Return what could not be decided."""
         found = []
         if self.violations_uncertain:
             found.append(
                 self._reason(
                     f"{counted(self.violations_uncertain, 'pair')} that may overlap would share a "
-                    "key only if an assumption about it holds",
-                    "pass --schema with the tables' collations and keys",
+                    "key, or one of several equal rows, only if an assumption about it holds",
+                    "pass --schema with the tables' collations and keys; give tables whose rows "
+                    "may be equal a primary key",
                 )
             )
-        found.extend(self._undecided_reasons())
+        found.extend(self._undecided_reasons(schemas))
         if self.crossing_first is not None:
             ordinal, table = self.crossing_first
             found.append(
@@ -231,24 +240,25 @@ class SafetyEvidence:
             )
         return found
 
-    def _undecided_reasons(self) -> list[Reason]:
-        found = [
-            self._reason(
-                f"{counted(undecided.pairs, 'transaction')} may overlap another, and foreign keys "
-                f"of a table that one of them changes are unknown{_first(undecided)}",
-                "pass --schema with the definitions of all tables (mysqldump --no-data), or audit "
-                "a log that begins before the tables were created",
-            )
-            if not table
-            else self._reason(
-                f"{counted(undecided.pairs, 'transaction')} may overlap another that changes "
-                f"{table}, and not all keys in it are known{_first(undecided)}",
-                f"pass --schema with the definition of {table} and of tables it refers to; give it "
-                "a primary key if it has none, and log full row images",
-                table,
-            )
-            for table, undecided in sorted(self.undecided.items())
-        ]
+    def _undecided_reasons(self, schemas: Schemas) -> list[Reason]:
+        found = []
+        for table, undecided in sorted(self.undecided.items()):
+            pairs = f"{counted(undecided.pairs, 'transaction')} may overlap another"
+            if table:
+                what, remedy = _unknown_keys(table, schemas.get(table))
+                pairs += f" that changes {table}, and {what}{_first(undecided)}"
+            else:
+                without = sorted(name for name in schemas if not _tells_parents(schemas[name]))
+                more = f" and {len(without) - 1:,} more" if len(without) > 1 else ""
+                pairs += (
+                    ", and foreign keys of a table that one of them changes are unknown"
+                    f"{f' ({without[0]}{more})' if without else ''}{_first(undecided)}"
+                )
+                remedy = (
+                    "pass --schema with the definitions of all tables (mysqldump --no-data), or "
+                    "audit a log that begins before the tables were created"
+                )
+            found.append(self._reason(pairs, remedy, table))
         if self.undecided_more:
             found.append(
                 self._reason(
@@ -260,6 +270,26 @@ class SafetyEvidence:
 
     def _reason(self, reason: str, remedy: str, subject: str = "") -> Reason:
         return Reason(property=NAME, reason=reason, remedy=remedy, subject=subject or self.applier)
+
+
+def _unknown_keys(table: str, schema: TableSchema | None) -> tuple[str, str]:
+    """Return what is unknown of touched keys, and the remedy."""
+    if schema is not None and schema.keys_complete:
+        return (
+            "not all keys that they touch in it are in the log",
+            "log full row images, and give tables without a primary key one; before MySQL 9.6, a "
+            f"foreign key's cascade is not logged: {JUDGE_TARGET}",
+        )
+    remedy = remedy_for_keys(
+        schema,
+        f"pass --schema with the definition of {table} and of tables it refers to; give it a "
+        "primary key if it has none, and log full row images",
+    )
+    return f"not all keys in it are known{because(schema)}", remedy
+
+
+def _tells_parents(schema: TableSchema | None) -> bool:
+    return schema is not None and schema.foreign_keys_known
 
 
 def _named(names: list[str]) -> str:
@@ -280,6 +310,7 @@ def get_consequence(
     later: SeenTransaction,
     rule: int,
     table: str,
+    index: str,
     definition: bool,
     reads: bool,
 ) -> str:
@@ -289,6 +320,11 @@ def get_consequence(
         text = (
             f"{second} may run before or while {first} does, so rows of {table} may be applied "
             "against the wrong definition of it"
+        )
+    elif index == WHOLE_ROW:
+        text = (
+            f"{second} may run before {first}: rows of {table} that no key tells apart may be "
+            "changed before they are there, or too late"
         )
     elif reads:
         text = (

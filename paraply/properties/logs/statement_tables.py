@@ -26,8 +26,10 @@ _TOKEN = re.compile(
 
 _OPEN = ("open_comment", "open_text", "open_name")
 
+_MAINTAINS = frozenset({"ANALYZE", "CACHE", "CHECK", "CHECKSUM", "FLUSH", "OPTIMIZE", "REPAIR"})
 _NAME_FOLLOWS = frozenset({"TABLE", "TABLES", "VIEW", "SEQUENCE", "REFERENCES"})
 _READ_FOLLOWS = frozenset({"FROM", "JOIN"})
+_OBJECTS = frozenset({"DATABASE", "INDEX", "SCHEMA", "TABLE", "TRIGGER", "VIEW"})
 _BODY_NOT_RUN = frozenset({"PROCEDURE", "FUNCTION", "EVENT", "PACKAGE"})
 _BEFORE_NAME = frozenset({"IF", "NOT", "EXISTS", "ONLY", "IGNORE", "NO_WRITE_TO_BINLOG", "LOCAL"})
 
@@ -42,6 +44,8 @@ class StatementTables:
     verb: str
     """First word: ``CREATE``, ``ALTER``, ``DROP``, ..."""
     tables: frozenset[str] = frozenset()
+    only_read: frozenset[str] = frozenset()
+    """Those among them whose definition and rows stay as they are."""
     schemas: frozenset[str] = frozenset()
     """Created, dropped or altered."""
     target: str = ""
@@ -80,12 +84,14 @@ def get_statement_tables(statement: str, default_schema: str) -> StatementTables
     words = [token.keyword for token in tokens]
     verb = words[0] if words else ""
     tables: dict[str, None] = {}
+    read: dict[str, None] = {}
     schemas: set[str] = set()
     head = words[:8]
     if any(word in _BODY_NOT_RUN for word in head):
         return StatementTables(verb=verb)
     is_trigger = "TRIGGER" in head
     names_after_on = is_trigger or "INDEX" in head[:6]
+    is_view = next(filter(_OBJECTS.__contains__, words), "") == "VIEW"
     selects = "SELECT" in words
     position = 0
     while position < len(tokens):
@@ -96,12 +102,15 @@ def get_statement_tables(statement: str, default_schema: str) -> StatementTables
             if name:
                 schemas.add(name[-1].lower())
         elif _is_followed_by_tables(words, position - 1, names_after_on, selects):
-            position = _read_tables(tokens, words, position, default_schema, tables)
+            is_read = verb in _MAINTAINS or word == "LIKE" or (is_view and word != "VIEW")
+            names = read if is_read else tables
+            position = _read_tables(tokens, words, position, default_schema, names)
             if is_trigger and tables:
                 break
     return StatementTables(
         verb=verb,
-        tables=frozenset(tables),
+        tables=frozenset(tables | read),
+        only_read=frozenset(read.keys() - tables.keys()),
         schemas=frozenset(schemas),
         target=next(iter(tables), ""),
         creates_table=verb == "CREATE" and "TABLE" in head[:4] and "TEMPORARY" not in head,

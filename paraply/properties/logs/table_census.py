@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from paraply.vocabulary.audit_result import TableSummary
 from paraply.vocabulary.keys import RowKeys
 from paraply.vocabulary.log import LoggedTransaction, Operation
@@ -9,6 +12,10 @@ from paraply.vocabulary.schema import TableSchema, UniqueKey
 
 TABLES_MAX = 100_000
 """Summarised tables, in order of appearance."""
+
+Schemas = Mapping[str, TableSchema | None]
+NO_SCHEMAS: Schemas = MappingProxyType({})
+JUDGE_TARGET = "judge a replica's own log with paraply verify"
 
 _COLUMN = {Operation.INSERT: 0, Operation.UPDATE: 1, Operation.DELETE: 2}
 
@@ -34,6 +41,11 @@ class TableCensus:
             # Read the schema now, before a later DROP TABLE.
             self._schemas[table] = self._row_keys.schema_of(table)
 
+    @property
+    def schemas(self) -> Schemas:
+        """Return changed tables' last definitions."""
+        return self._schemas
+
     def forget(self) -> None:
         """Reset the counts."""
         self._counts.clear()
@@ -55,6 +67,18 @@ class TableCensus:
             keys_known=schema is not None and schema.keys_known,
             sources=tuple(sorted(s.value for s in schema.sources)) if schema else (),
         )
+
+
+def because(schema: TableSchema | None) -> str:
+    """Return in parentheses why a table's keys are unknown, if that is known."""
+    return f" ({schema.unknown_because})" if schema and schema.unknown_because else ""
+
+
+def remedy_for_keys(schema: TableSchema | None, definition: str) -> str:
+    """Return ``definition``, unless no definition makes the keys known."""
+    if schema is not None and schema.unknown_because and schema.has_hidden_columns:
+        return f"no definition helps: {JUDGE_TARGET}"
+    return definition
 
 
 def _show_key(schema: TableSchema, key: UniqueKey) -> str:

@@ -26,7 +26,14 @@ from tests.builders.engines import (
     audit_by_readable,
     differences,
 )
-from tests.builders.odd_tables import QUERY, odd_log, production_log, spread_over_domains
+from tests.builders.odd_tables import (
+    QUERY,
+    TABLES,
+    odd_log,
+    production_log,
+    rows_of,
+    spread_over_domains,
+)
 
 LOADED = 20
 """Transactions that create and fill the tables."""
@@ -36,6 +43,8 @@ STATEMENTS = (
     "ALTER TABLE {} COMMENT 'x'", "ALTER TABLE {} FORCE", "TRUNCATE {}", "DROP TABLE IF EXISTS {}",
     "OPTIMIZE TABLE {}", "CREATE DATABASE other", "ALTER DATABASE bench COMMENT 'x'",
     "CREATE TABLE IF NOT EXISTS fresh (a INT PRIMARY KEY)", "RENAME TABLE nobody TO somebody",
+    "ANALYZE TABLE {}", "CREATE TABLE fresh LIKE {}", "CREATE VIEW v AS SELECT * FROM {}",
+    "CREATE TABLE IF NOT EXISTS {} (a INT)", "CREATE DATABASE IF NOT EXISTS bench",
 )  # fmt: skip
 
 
@@ -201,3 +210,31 @@ def test_ddl_with_rows_that_overlaps_what_it_names_is_handed_over(tmp_path, seed
     assert any(v.property == DEFINITIONS_CHANGE_ALONE for v in readable.result.violations)
     with pytest.raises(NotCompilable, match="DDL with rows"):
         audit_by_leaving((str(path),))
+
+
+@pytest.mark.parametrize("table", ["customer", "orders", "tariff"])
+@pytest.mark.parametrize("dialect", ["mysql", "mariadb"])
+def test_ddl_with_rows_that_runs_alone_is_judged_alike(tmp_path, dialect, table):
+    log = production_log(tmp_path / "log.000001", dialect=dialect, seed=1)
+    alter = next(e for e in log.events if e.code == QUERY and b"ALTER TABLE" in e.body)
+    statement = replace(alter, body=bytearray(alter.body))
+    ddl = TABLES[table].ddl.replace("CREATE", "CREATE OR REPLACE")
+    statement.body[alter.body.index(b"ALTER") :] = ddl.encode()
+    starts, changes = log.starts(), rows_of(log, table)
+    # Behind other DDL, after which table maps are announced anew in any case.
+    number = [
+        ordinal
+        for ordinal in range(LOADED, len(log))
+        if any(each in changes for each in log.events[starts[ordinal - 1] : starts[ordinal]])
+    ][-8]
+    # As CREATE TABLE ... SELECT has it: MySQL's transactions begin with a BEGIN.
+    log.events.insert(starts[number - 1] + (2 if dialect == "mysql" else 1), statement)
+    if dialect == "mysql":
+        for ordinal in range(number, len(log) + 1):
+            log.set_timestamp(ordinal, last_committed=ordinal - 1, sequence_number=ordinal)
+    else:
+        log.set_commit_id(number, None)
+    path = log.save(tmp_path / "log.000001")
+    readable = audit_by_readable((str(path),))
+    assert differences(readable, audit_by_leaving((str(path),))) == []
+    assert any(link.because.startswith("CREATE OR") for link in readable.result.critical_path)

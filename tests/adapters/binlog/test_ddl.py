@@ -195,6 +195,7 @@ def test_functional_part_is_named_as_the_reason_that_a_key_cannot_be_built():
     assert "expression" in key.beyond
     (key,) = table_of("CREATE TABLE t (a int, UNIQUE (a, p WITHOUT OVERLAPS))").keys
     assert "period" in key.beyond
+    assert key.parts == (("a", 0),)
 
 
 def test_names_that_are_words_and_ansi_quotes():

@@ -253,6 +253,61 @@ def test_functional_key_makes_the_keys_incomplete_with_the_reason():
     assert "expression" in schema.unknown_because
 
 
+@pytest.mark.parametrize(
+    ("column", "hashed"),
+    [
+        ("a text UNIQUE", True),
+        ("a longblob, UNIQUE (a)", True),
+        ("a varchar(769) UNIQUE", True),
+        ("a text, UNIQUE (a(9))", False),
+        ("a text, KEY (a)", False),
+        ("a varchar(768) UNIQUE", False),
+    ],
+)
+def test_hash_that_mariadb_keeps_of_long_unique_values_is_a_hidden_column(column, hashed):
+    registry = registry_of(f"CREATE TABLE t (id int PRIMARY KEY, {column})")
+    named = keys(registry)
+    kind = registry.table("d.t").columns[1].type_name
+    registry.observe_table_map(table_map("int", kind, "bigint"))
+    assert registry.table("d.t").keys_complete == hashed
+    assert keys(registry) == (named if hashed else {})
+
+
+def test_key_without_overlaps_leaves_the_table_known():
+    columns = "id int, s date, e date, PERIOD FOR p (s, e)"
+    sql = f"CREATE TABLE t ({columns}, UNIQUE (id, p WITHOUT OVERLAPS))"
+    schema = registry_of(sql).table("d.t")
+    assert not schema.keys_complete
+    assert schema.foreign_keys_known
+    assert "periods" in schema.unknown_because
+
+
+@pytest.mark.parametrize(
+    ("sql", "nothing"),
+    [
+        ("CREATE TABLE IF NOT EXISTS t (i int)", True),
+        ("CREATE TABLE IF NOT EXISTS d.T (i int)", False),
+        ("CREATE TABLE IF NOT EXISTS dumped (i int)", False),
+        ("CREATE TABLE IF NOT EXISTS gone (i int)", False),
+        ("CREATE TABLE IF NOT EXISTS seen LIKE t", True),
+        ("CREATE TABLE t (i int)", False),
+        ("CREATE OR REPLACE TABLE t (i int)", False),
+        ("CREATE DATABASE IF NOT EXISTS d", True),
+        ("CREATE DATABASE IF NOT EXISTS e", False),
+        ("ALTER DATABASE d CHARACTER SET latin1", False),
+        ("DROP TABLE IF EXISTS t", False),
+    ],
+)
+def test_statement_that_creates_only_what_the_log_shows_creates_nothing(sql, nothing):
+    registry = SchemaRegistry()
+    load_schema_text(registry, "CREATE TABLE d.dumped (i int);", "dump")
+    registry.observe_statement(T, "d")
+    registry.observe_table_map(table_map("int", name="d.seen"))
+    registry.observe_statement("CREATE TABLE gone (i int)", "d")
+    registry.observe_statement("DROP TABLE gone", "d")
+    assert registry.creates_nothing(sql, "d") is nothing
+
+
 def test_version_grows_with_every_change_only():
     registry = SchemaRegistry()
     registry.observe_statement(T, "d")

@@ -226,6 +226,20 @@ def test_ddl_keeps_its_text_and_schema():
     assert (txn.start.offset, txn.end_offset) == (200, 300)
 
 
+def test_statements_are_read_in_their_sql_mode():
+    def ddl(at, mode):
+        return (
+            f"# at {at}\n" + HEADER.format(at + 40) + "GTID 0-1-5 ddl\n"
+            + f"# at {at + 40}\n" + HEADER.format(at + 100) + "Query\tthread_id=1\n"
+            + f"use `s`/*!*/;\n{mode}DROP TABLE \"a\"\n/*!*/;\n"
+        )  # fmt: skip
+
+    modes = "SET @@session.sql_mode=4/*!*/;\n", "", "SET @@session.sql_mode=1411383296/*!*/;\n"
+    found = read_text(MARIADB + "".join(ddl(200 + 100 * at, mode) for at, mode in enumerate(modes)))
+    names = [txn.statements[0].removeprefix("DROP TABLE ") for txn in found]
+    assert names == ["`a`", "`a`", '"a"']
+
+
 def test_phases_of_an_alter_are_read_although_the_statement_ends_with_no_delimiter():
     def phase(at, number, words):
         return (

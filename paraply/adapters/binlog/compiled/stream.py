@@ -173,6 +173,8 @@ class CompiledStream(TransactionStream):
             arrays = arrays.with_left(left)
             found = self._batch(arrays, txn.ordinal, txn.clock, left, txn.xa_keys)
         self._forget_scanned()
+        if txn.schema_statements:
+            self._version = -1  # Its table maps came before them: later ones say more.
         return found
 
     # The scanned part

@@ -37,6 +37,7 @@ from paraply.vocabulary.keys import ConflictKey
 from paraply.vocabulary.log import (
     ABSENT,
     ANY_ROWS,
+    CREATES_NOTHING,
     DDL_CHARACTERS_MAX,
     FREED,
     TAKEN,
@@ -125,12 +126,16 @@ class KeyBuilder:
 
         Call once each, in log order. Statements precede rows, as in CREATE TABLE ... SELECT.
         """
+        effects = []
         for sql in txn.schema_statements:
+            effects.append(not self.registry.creates_nothing(sql, txn.default_schema))
             if len(sql) >= DDL_CHARACTERS_MAX:
                 sql += _BREAKS_OFF
             self.registry.observe_statement(
                 sql, txn.default_schema, where=f"{txn.start.file}:{txn.start.offset}"
             )
+        if effects and not any(effects):
+            txn.flags |= {CREATES_NOTHING}
         keys = self._keys_of(txn)
         txn.rows = [self._take_row(row, keys) for row in txn.rows]
         keys.unkeyed |= txn.undecoded_tables

@@ -24,13 +24,12 @@ from paraply.adapters.binlog.schema.ddl import (
     RenameKey,
     RenameTo,
 )
-from paraply.adapters.binlog.schema.match import family
+from paraply.adapters.binlog.schema.match import family, same_definition
 from paraply.adapters.binlog.schema.tables import (
     ColumnDraft,
     Contradiction,
     KeyDraft,
     TableDraft,
-    same_definition,
 )
 from paraply.vocabulary.schema import Column, SchemaSource
 

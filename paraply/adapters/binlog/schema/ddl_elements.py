@@ -273,7 +273,7 @@ def column_definition(cursor: TokenCursor, name: str) -> ColumnDefinition:
 
 
 def key_parts(cursor: TokenCursor) -> tuple[tuple[tuple[str, int], ...], str]:
-    """Read ``(a, b(10) DESC, (expression))``; return why parts are missing."""
+    """Read ``(a, b(10) DESC, (expression))``; return why it is no list of columns."""
     cursor.expect_symbol("(")
     parts: list[tuple[str, int]] = []
     beyond = ""
@@ -290,6 +290,7 @@ def key_parts(cursor: TokenCursor) -> tuple[tuple[tuple[str, int], ...], str]:
             parts.append((name, prefix))
         cursor.accept_any("ASC", "DESC")
         if cursor.accept("WITHOUT", "OVERLAPS"):
+            parts.pop()  # It names a period, not a column.
             beyond = "it forbids overlapping periods"
         if cursor.accept_symbol(")"):
             return tuple(parts), beyond

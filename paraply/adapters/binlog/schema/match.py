@@ -1,4 +1,4 @@
-"""Comparison of table-map metadata with a statement's or dump's definition."""
+"""Comparison of definitions: with each other, and with the metadata of table maps."""
 
 from __future__ import annotations
 
@@ -104,3 +104,53 @@ def adopt_metadata(draft: TableDraft, metadata: TableSchema) -> bool:
         draft.sources.add(SchemaSource.TABLE_MAP)
         changed = True
     return changed
+
+
+def same_definition(one: TableDraft, other: TableDraft) -> bool:
+    """Return whether columns and indexes are equal, the latter in any order."""
+    return _definition(one) == _definition(other)
+
+
+def same_keys(one: TableDraft, other: TableDraft) -> bool:
+    """Return whether the same rows have equal keys, whatever the columns outside of them are."""
+    keys = _keys(one)
+    return same_definition(one, other) or (keys is not None and keys == _keys(other))
+
+
+def _keys(draft: TableDraft) -> tuple[object, ...] | None:
+    """Return the keys with their columns; None if all columns together name a row."""
+    frozen = draft.freeze()
+    if not frozen.unique_keys:
+        return None
+    columns = _settled(frozen)
+    parts = {part.column for key in frozen.unique_keys for part in key.parts}
+    parts |= {column for key in frozen.foreign_keys for column in key.columns}
+    return (
+        len(columns),
+        {column: columns[column] for column in parts},
+        sorted(frozen.unique_keys, key=lambda key: key.name),
+        sorted(frozen.foreign_keys, key=lambda key: key.name),
+        frozen.keys_known, frozen.keys_complete, frozen.foreign_keys_known,
+        frozen.has_hidden_columns,
+    )  # fmt: skip
+
+
+def _definition(draft: TableDraft) -> tuple[object, ...]:
+    frozen = draft.freeze()
+    indexes = [
+        (key.name, [(part.column.name, prefix) for part, prefix in key.parts], key.is_unique)
+        for key in draft.keys
+    ]
+    return (
+        _settled(frozen),
+        sorted(frozen.unique_keys, key=lambda key: key.name),
+        sorted(frozen.foreign_keys, key=lambda key: key.name),
+        sorted(indexes),
+    )
+
+
+def _settled(table: TableSchema) -> tuple[Column, ...]:
+    """Return the columns without what has no meaning: NULL as the default of a NOT NULL column."""
+    return tuple(
+        one if one.nullable else replace(one, omitted_is_null=False) for one in table.columns
+    )

@@ -31,13 +31,12 @@ from paraply.adapters.binlog.schema.ddl import (
     UseDatabase,
 )
 from paraply.adapters.binlog.schema.ddl_parser import parse_statement
-from paraply.adapters.binlog.schema.match import adopt_metadata, mismatch, shows
+from paraply.adapters.binlog.schema.match import adopt_metadata, mismatch, same_definition, shows
 from paraply.adapters.binlog.schema.tables import (
     Contradiction,
     DatedTable,
     TableDraft,
     draft_of,
-    same_definition,
 )
 from paraply.vocabulary.schema import ForeignKey, SchemaSource, TableSchema
 
@@ -225,6 +224,18 @@ class SchemaRegistry:
         elif isinstance(statement, Unreadable):
             self._doubt(statement, default_schema, place)
         return statement
+
+    def creates_nothing(self, sql: str, default_schema: str) -> bool:
+        """Return whether ``sql`` creates, if it is missing, what the log shows to exist."""
+        statement = parse_statement(sql)
+        if isinstance(statement, CreateTable) and statement.if_not_exists:
+            draft = self._drafts.get(statement.table.within(default_schema))
+            found = [draft] if draft is not None else []
+        elif isinstance(statement, SetDatabase) and statement.if_not_exists:
+            found = [d for name, d in self._drafts.items() if name.startswith(f"{statement.name}.")]
+        else:
+            return False
+        return any(draft.sources != {SchemaSource.DUMP} for draft in found)
 
     # Changes
 

@@ -28,6 +28,7 @@ from paraply.vocabulary.schema import (
 )
 
 _SPATIAL = "a part of it is a spatial column"
+_HASHED = 3072 // 4 + 1  # characters, more than an index of InnoDB holds
 _WITH_LENGTH = frozenset({"char", "varchar", "binary", "varbinary"})
 _WITH_PREFIX = (CHARACTER_TYPES | BINARY_TYPES | {"json"}) - {"enum", "set", "vector"}
 
@@ -95,10 +96,13 @@ class TableDraft:
         def copied(draft: ColumnDraft) -> ColumnDraft:
             return drafts.setdefault(id(draft), ColumnDraft(draft.column))
 
+        def key(old: KeyDraft) -> KeyDraft:
+            parts = [(copied(column), size) for column, size in old.parts]
+            return KeyDraft(old.name, parts, old.is_unique, old.beyond)
+
         return replace(
             self, columns=list(map(copied, self.columns)), sources=set(self.sources),
-            keys=[KeyDraft(k.name, [(copied(c), n) for c, n in k.parts], k.is_unique, k.beyond)
-                  for k in self.keys],
+            keys=list(map(key, self.keys)),
             foreign_keys=[replace(k, columns=[*map(copied, k.columns)]) for k in self.foreign_keys],
         )  # fmt: skip
 
@@ -109,19 +113,14 @@ class TableDraft:
         beyond = [f"{key.name}: {key.beyond}" for key in unique if key.beyond]
         reason = self.unknown_because or "; ".join(f"unique key {text}" for text in beyond)
         usable = sorted((key for key in unique if not key.beyond), key=_order)
+
+        def parts(key: KeyDraft) -> tuple[KeyPart, ...]:
+            return tuple(KeyPart(column=position[id(c)], prefix_length=n) for c, n in key.parts)
+
         return TableSchema(
             name=self.name,
             columns=tuple(draft.column for draft in self.columns),
-            unique_keys=tuple(
-                UniqueKey(
-                    name=key.name,
-                    parts=tuple(
-                        KeyPart(column=position[id(draft)], prefix_length=prefix)
-                        for draft, prefix in key.parts
-                    ),
-                )
-                for key in usable
-            ),
+            unique_keys=tuple(UniqueKey(name=key.name, parts=parts(key)) for key in usable),
             foreign_keys=tuple(
                 ForeignKey(
                     name=key.name,
@@ -140,7 +139,7 @@ class TableDraft:
             keys_known=self.keys_known,
             keys_complete=self.keys_complete and not beyond,
             foreign_keys_known=self.foreign_keys_known,
-            has_hidden_columns=self.is_versioned or any(key.beyond for key in self.keys),
+            has_hidden_columns=self.is_versioned or any(map(_may_hide_columns, self.keys)),
             sources=set(self.sources),
             unknown_because=reason,
         )
@@ -412,6 +411,13 @@ def _prefix(size: int, column: Column) -> int:
     return size
 
 
+def _may_hide_columns(key: KeyDraft) -> bool:
+    """Return whether row images may show its expression (MySQL), or a hash of texts (MariaDB)."""
+    whole = [one.column for one, size in key.parts if not size]
+    sizes = [_characters(each) or _HASHED for each in whole if each.type_name in _WITH_PREFIX]
+    return bool(key.beyond) or (key.is_unique and sum(sizes) >= _HASHED)
+
+
 def draft_of(schema: TableSchema) -> TableDraft:
     """Return a draft of table-map metadata."""
     columns = [ColumnDraft(column) for column in schema.columns]
@@ -420,9 +426,7 @@ def draft_of(schema: TableSchema) -> TableDraft:
         columns=columns,
         keys=[
             KeyDraft(
-                key.name,
-                [(columns[part.column], part.prefix_length) for part in key.parts],
-                is_unique=True,
+                key.name, [(columns[one.column], one.prefix_length) for one in key.parts], True
             )
             for key in schema.unique_keys
         ],
@@ -440,56 +444,6 @@ class DatedTable:
     name: str
     states: tuple[TableDraft | None, ...] = (None,)
     """Before the first ALTER, and after each; None where unknown."""
-
-
-def same_definition(one: TableDraft, other: TableDraft) -> bool:
-    """Return whether columns and indexes are equal, the latter in any order."""
-    return _definition(one) == _definition(other)
-
-
-def same_keys(one: TableDraft, other: TableDraft) -> bool:
-    """Return whether the same rows have equal keys, whatever the columns outside of them are."""
-    keys = _keys(one)
-    return same_definition(one, other) or (keys is not None and keys == _keys(other))
-
-
-def _keys(draft: TableDraft) -> tuple[object, ...] | None:
-    """Return the keys with their columns; None if all columns together name a row."""
-    frozen = draft.freeze()
-    if not frozen.unique_keys:
-        return None
-    columns = _settled(frozen)
-    parts = {part.column for key in frozen.unique_keys for part in key.parts}
-    parts |= {column for key in frozen.foreign_keys for column in key.columns}
-    return (
-        len(columns),
-        {column: columns[column] for column in parts},
-        sorted(frozen.unique_keys, key=lambda key: key.name),
-        sorted(frozen.foreign_keys, key=lambda key: key.name),
-        frozen.keys_known, frozen.keys_complete, frozen.foreign_keys_known,
-        frozen.has_hidden_columns,
-    )  # fmt: skip
-
-
-def _definition(draft: TableDraft) -> tuple[object, ...]:
-    frozen = draft.freeze()
-    indexes = [
-        (key.name, [(part.column.name, prefix) for part, prefix in key.parts], key.is_unique)
-        for key in draft.keys
-    ]
-    return (
-        _settled(frozen),
-        sorted(frozen.unique_keys, key=lambda key: key.name),
-        sorted(frozen.foreign_keys, key=lambda key: key.name),
-        sorted(indexes),
-    )
-
-
-def _settled(table: TableSchema) -> tuple[Column, ...]:
-    """Return the columns without what has no meaning: NULL as the default of a NOT NULL column."""
-    return tuple(
-        one if one.nullable else replace(one, omitted_is_null=False) for one in table.columns
-    )
 
 
 def _order(key: KeyDraft) -> tuple[bool, bool, bool, bool]:

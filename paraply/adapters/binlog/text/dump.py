@@ -27,6 +27,7 @@ from paraply.adapters.binlog.events import (
 from paraply.adapters.binlog.framing import EventHeader
 from paraply.adapters.binlog.report import LogReport, diagnostic_of
 from paraply.adapters.binlog.source import Source
+from paraply.adapters.binlog.sql_modes import in_usual_mode
 from paraply.adapters.binlog.text.events import (
     DELIMITER,
     UNSIGNED_DIGITS,
@@ -55,6 +56,7 @@ _ROWS_KIND = re.compile(r"(Write|Update|Delete)_\w*rows")
 _GTID_NEXT = re.compile(rb"SET @@SESSION\.GTID_NEXT= '([^']*)'")
 _SKIP_PARALLEL = re.compile(rb"skip_parallel_replication=(\d)")
 _USE = re.compile(rb"use `((?:[^`]|``)*)`$", re.IGNORECASE)
+_SQL_MODE = re.compile(rb"SET @@session\.sql_mode=(\d{1,20})$")
 _SQL_BYTES_MAX = 1 << 16
 _COMMENTED = b"### "
 _NEXT = (b"# at ", b"DELIMITER ;")
@@ -108,6 +110,7 @@ class _TextFile:
         self.end_last = FIRST_EVENT
         self.payload: EventHeader | None = None
         self.schema = ""
+        self.sql_mode = 0
         self.skip_parallel = False
         self.gtid_line: str | None = None
         """The GTID line of an incomplete event."""
@@ -272,6 +275,8 @@ class _TextFile:
         if not self.statement and line.endswith(DELIMITER) and line != DELIMITER:
             if found := _USE.match(line.removesuffix(DELIMITER)):
                 self.schema = found[1].replace(b"``", b"`").decode("utf-8", "replace")
+            elif found := _SQL_MODE.match(line.removesuffix(DELIMITER)):
+                self.sql_mode = int(found[1])
             return
         if line != DELIMITER:
             # Only the head of a huge statement is kept, as the binary decoder does.
@@ -291,7 +296,7 @@ class _TextFile:
         assert self.header is not None
         assert self.statement is not None
         text = b"\n".join(self.statement).removeprefix(_COMMENTED)
-        sql = text.decode("utf-8", "replace")[:_SQL_BYTES_MAX]
+        sql = in_usual_mode(text.decode("utf-8", "replace")[:_SQL_BYTES_MAX], self.sql_mode)
         self.statement = None
         event = QueryEvent(
             header=self.header, schema=self.schema, sql=sql, error_code=self.error_code
