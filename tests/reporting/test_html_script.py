@@ -168,7 +168,7 @@ def test_names_are_sorted_as_people_count():
 
 
 def test_number_with_a_sign_before_it_is_sorted_by_its_value():
-    assert clicked("rows at the end", 1) == (["shop.t2", "shop.t1", "shop.t10"], "descending")
+    assert clicked("rows known at the end", 1) == (["shop.t2", "shop.t1", "shop.t10"], "descending")
 
 
 def test_every_number_of_a_sortable_table_is_one_for_the_script():

@@ -106,7 +106,11 @@ class ReplayPart(TypedDict):
 
     before_images_found: Annotated[int, "Before images equal to the row as the log left it."]
     before_images_missing: Annotated[int, "Before images of rows the log had removed or changed."]
-    before_images_unknown: Annotated[int, "Before images of rows older than the log: adopted."]
+    before_images_unknown: Annotated[
+        int,
+        "Before images of rows not known before, as they are older than the log or than DDL of "
+        "their table: adopted.",
+    ]
     duplicate_keys: Annotated[int, "Rows written to a key that another row holds."]
     rows_without_key: Annotated[int, "Row changes not followed because no key is known."]
     rows_in_doubt: Annotated[int, "Images that do not fit, which unlogged changes may explain."]

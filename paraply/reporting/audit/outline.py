@@ -210,10 +210,10 @@ def _replay(result: AuditResult) -> Iterator[Block]:
     yield Line(
         text=f"{counted(replay.before_images_found, 'before image')} found as the log left them, "
         f"{replay.before_images_missing:,} missing, "
-        f"{replay.before_images_unknown:,} of rows older than the log; "
+        f"{replay.before_images_unknown:,} of rows not known before; "
         f"{counted(replay.duplicate_keys, 'duplicate key')}; "
-        f"{'at most ' if replay.cascaded_tables else ''}{counted(replay.final_rows, 'row')} at the "
-        "end."
+        f"{'at most ' if replay.cascaded_tables else ''}{counted(replay.final_rows, 'row')} known "
+        "at the end."
     )
     if replay.rows_in_doubt:
         yield Line(
