@@ -96,7 +96,7 @@ def test_texts_that_differ_by_a_no_break_space_meet_in_a_column(flavour):
 
 @pytest.mark.parametrize("flavour", sorted(FLAVOURS))
 def test_odd_tables_are_drawn_for_the_servers_that_have_them(flavour):
-    cases = [draw_case(7, number, flavour) for number in range(600)]
+    cases = [draw_case(7, number, flavour) for number in range(2_000)]
     setup = "\n".join(sql for case in cases for sql in case.setup)
     steps = "\n".join(sql for case in cases for changes, *_ in case.steps for sql in changes)
     of_mariadb = ("AS (lower(", "WITH SYSTEM VERSIONING", "CREATE SEQUENCE")
