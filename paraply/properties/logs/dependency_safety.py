@@ -49,7 +49,7 @@ from paraply.properties.logs.transaction_facts import (
 )
 from paraply.vocabulary.audit_result import Reason, SafetyViolation
 from paraply.vocabulary.keys import ConflictKey
-from paraply.vocabulary.log import CREATES_NOTHING, LoggedTransaction, table_of
+from paraply.vocabulary.log import CREATES_NOTHING, LoggedKind, LoggedTransaction, table_of
 
 CONFLICTING_TRANSACTIONS_ARE_ORDERED = "conflicting_transactions_are_ordered"
 DEFINITIONS_CHANGE_ALONE = "definitions_change_alone"
@@ -293,14 +293,19 @@ class DependencySafety:
                 for access in self._overlapping(head, rule, place):
                     _keep_best(meetings, access, (1, 0, name, "DDL", ""), True, True, False)
 
-    def _overlapping(self, head: Access, rule: int, place: Place) -> Iterator[Access]:
-        """Step over other lanes, up to the lane's first ordered touch."""
+    def _overlapping(
+        self, head: Access, rule: int, place: Place, *, is_each: bool = False
+    ) -> Iterator[Access]:
+        """Step over other lanes, up to the lane's first ordered touch.
+
+        Where nothing is listed, one that overlaps is enough, unless ``is_each``.
+        """
         access: Access | None = head
         while access is not None and access.seen is not None:
             earlier = access.seen.places[rule]
             if place.may_overlap(earlier):
                 yield access
-                if not self.listing:
+                if not (self.listing or is_each):
                     return
             elif earlier.lane == place.lane:
                 return
@@ -330,11 +335,17 @@ class DependencySafety:
             lost = chain.may_have_forgotten(rule, place)
             for table in sorted(tables):
                 head = chain.newest(table.lower() if chain is index.uses else table)
+                while head is not None and _only_reads(head):
+                    head = head.previous
                 if head is None:
                     evidence.keys_forgotten += lost
                     continue
                 named = table_of(table).lower()
-                for access in () if named in noted else self._overlapping(head, rule, place):
+                if named in noted:
+                    continue
+                for access in self._overlapping(head, rule, place, is_each=True):
+                    if _only_reads(access):
+                        continue
                     assert access.seen is not None
                     evidence.note_undecided(table, access.seen, seen)
                     noted.add(named)
@@ -376,6 +387,12 @@ class DependencySafety:
     def reasons(self) -> list[Reason]:
         """Return why safety is unknown."""
         return [reason for evidence in self.evidence for reason in evidence.reasons()]
+
+
+def _only_reads(access: Access) -> bool:
+    """Return whether a remembered touch is by DDL that reads a table, and meets no row of it."""
+    seen = access.seen
+    return seen is not None and seen.kind is LoggedKind.DDL and not seen.tables
 
 
 def _show(key: ConflictKey) -> str:
