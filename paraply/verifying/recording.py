@@ -216,7 +216,7 @@ class Recorder:
             self._take_ddl(sql, txn.default_schema)
         if not txn.complete:
             return  # Without its end in the log it may never have been committed.
-        rows = tuple(self._stored(change) for change in txn.rows)
+        rows = tuple(self._stored(change) for change in txn.lasting_rows)
         recording.changes += len(rows)
         if "prepared_xa" in txn.flags:
             self._prepared[txn.xa_id] = rows
@@ -240,8 +240,6 @@ class Recorder:
             notes.setdefault("changes are logged as statements, without their rows", place)
         elif txn.kind is LoggedKind.INCIDENT:
             notes.setdefault("the server lost events (INCIDENT)", place)
-        if "partly_rolled_back" in txn.flags:
-            notes.setdefault("a transaction was rolled back in part", place)
         if not txn.complete:
             notes.setdefault("a transaction without an end is not judged", place)
 

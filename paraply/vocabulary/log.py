@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, is_dataclass
 from enum import Enum
 from hashlib import blake2b
+from itertools import chain
 
 from paraply.vocabulary.keys import ConflictKey
 
@@ -171,6 +173,8 @@ class LoggedTransaction:
     event_time_s: int = 0
     """First event, since 1970."""
     rows: list[RowChange] = field(default_factory=list)
+    undone: tuple[range, ...] = field(default=(), compare=False)
+    """Numbers of the rows that ROLLBACK TO SAVEPOINT took back, where ``rows`` are kept."""
     statements: tuple[str, ...] = ()
     """First 1,024, cut at :data:`STATEMENT_CHARACTERS_MAX` (DDL :data:`DDL_CHARACTERS_MAX`)."""
     default_schema: str = ""
@@ -212,6 +216,20 @@ class LoggedTransaction:
     def size_bytes(self) -> int:
         """Return the size, 0 if it spans two files."""
         return max(0, self.end_offset - self.start.offset)
+
+    @property
+    def lasting_rows(self) -> Sequence[RowChange]:
+        """Return the rows that its end leaves.
+
+        Rows in a log that ends or goes back by ROLLBACK are of tables with transactions: servers
+        log those of others at once, on their own.
+        """
+        if "rolled_back" in self.flags:
+            return ()
+        if not self.undone:
+            return self.rows
+        undone = frozenset(chain.from_iterable(self.undone))
+        return [row for at, row in enumerate(self.rows) if at not in undone]
 
     @property
     def is_ddl(self) -> bool:
