@@ -90,7 +90,7 @@ class LoggedKind(Enum):
     DDL = "ddl"
     """Also changes of accounts and server objects."""
     STATEMENT = "statement"
-    """Keys are unknown without rows."""
+    """Keys are unknown without rows. Also in XA transactions, and beside temporary tables."""
     XA = "xa"
     """PREPARE (has the rows), COMMIT or ROLLBACK."""
     VIEW_CHANGE = "view_change"
@@ -249,7 +249,7 @@ class LoggedTransaction:
     @property
     def xa_keys(self) -> tuple[ConflictKey, ...]:
         """Return the key that the transactions of one XID share, if this is one."""
-        if self.kind is not LoggedKind.XA or not self.xa_id:
+        if not self.xa_id:
             return ()
         return (ConflictKey(table="", index="XA", values=(self.xa_id,), shown=self.xa_id),)
 

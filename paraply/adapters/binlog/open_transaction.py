@@ -22,9 +22,9 @@ STATEMENTS_MAX = 1024
 _RANK = {
     LoggedKind.EMPTY: 0,
     LoggedKind.ROWS: 1,
-    LoggedKind.STATEMENT: 2,
-    LoggedKind.DDL: 3,
-    LoggedKind.XA: 4,
+    LoggedKind.DDL: 2,
+    LoggedKind.XA: 3,
+    LoggedKind.STATEMENT: 4,
     LoggedKind.VIEW_CHANGE: 5,
     LoggedKind.INCIDENT: 6,
 }
