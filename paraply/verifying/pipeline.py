@@ -301,6 +301,7 @@ def _names(source: Side, target: Side) -> tuple[IdentityJudgement | None, Copied
                     commit=changes,
                     group=header.domain,
                     session=header.session,
+                    hides_rows=header.hides_rows,
                 )
 
     if not (source.recording.has_gtids and target.recording.has_gtids):
