@@ -273,8 +273,8 @@ class Recorder:
             names = [name.within(default_schema) for pair in statement.pairs for name in pair]
         elif isinstance(statement, DropDatabase):
             names = [n for n in self.rows_since if n.partition(".")[0] == statement.name]
-        else:
-            names = truncated_tables(sql, default_schema)
+        elif (named := get_statement_tables(sql, default_schema)).verb == "TRUNCATE":
+            names = [name for name in self.rows_since if name.lower() == named.target]
         for name in names:
             if name in self.rows_since:
                 self.rows_since.remove(name)
@@ -342,17 +342,6 @@ def identifying_key(schema: TableSchema) -> tuple[str, ...] | None:
         if is_whole and (unique.name == "PRIMARY" or not any(c.nullable for c in columns)):
             return tuple(column.name.lower() for column in columns)
     return () if schema.keys_known and schema.keys_complete else None
-
-
-def truncated_tables(sql: str, default_schema: str) -> list[str]:
-    """Return the table of a TRUNCATE statement."""
-    words = sql.replace("`", "").replace(";", " ").split()
-    if not words or words[0].upper() != "TRUNCATE":
-        return []
-    rest = words[2:] if len(words) > 2 and words[1].upper() == "TABLE" else words[1:]
-    if not rest:
-        return []
-    return [rest[0] if "." in rest[0] else f"{default_schema}.{rest[0]}"]
 
 
 def _rolls_back(txn: LoggedTransaction) -> bool:

@@ -8,7 +8,6 @@ import pytest
 
 from paraply.properties.two_logs.judgement import Level
 from paraply.verifying.pipeline import VerifyRequest, verify
-from paraply.verifying.recording import truncated_tables
 from paraply.verifying.values import CASTS, incomparable, plain
 from paraply.vocabulary.verdict import Verdict
 from tests.verifying.small_logs import Server, Txn, account
@@ -41,7 +40,16 @@ def verified(tmp_path, source, target, **options):
 
 
 @pytest.mark.parametrize(
-    "statement", ["TRUNCATE TABLE account", "DROP TABLE account", "truncate `shop`.`account`"]
+    "statement",
+    [
+        "TRUNCATE TABLE account",
+        "truncate `shop`.`account`",
+        "TRUNCATE account;",
+        "/* by hand */ TRUNCATE TABLE account",
+        "-- by hand\nTRUNCATE account",
+        "TRUNCATE /* all */ TABLE shop . account",
+        "DROP TABLE account",
+    ],
 )
 def test_rows_that_a_statement_empties_begin_anew_in_both_logs(tmp_path, statement):
     again = [Txn(account(number, 5)) for number in (1, 2, 3)]
@@ -120,20 +128,6 @@ def test_prepared_rows_count_from_their_end(tmp_path, end):
     result = verify(VerifyRequest(source=(files[0],), target=(files[1],), by_content=True))
     assert result.source.judged == (2 if end == "COMMIT" else 1)
     assert result.level is (Level.ATOMIC if end == "COMMIT" else Level.PREFIX)
-
-
-@pytest.mark.parametrize(
-    ("sql", "tables"),
-    [
-        ("TRUNCATE TABLE t", ["d.t"]),
-        ("truncate `x`.`t`;", ["x.t"]),
-        ("TRUNCATE t", ["d.t"]),
-        ("DELETE FROM t", []),
-        ("TRUNCATE", []),
-    ],
-)
-def test_truncated_tables(sql, tables):
-    assert truncated_tables(sql, "d") == tables
 
 
 @pytest.mark.parametrize(
