@@ -85,9 +85,16 @@ class Plan:
     """Tables of the target only."""
     filtered: list[str] = field(default_factory=list)
     """Tables of the source only, confirmed."""
+    same_log: bool = False
+    """Whether one log has the rows of both sides."""
     notes: list[str] = field(default_factory=list)
     unknown: list[tuple[str, str, str]] = field(default_factory=list)
     """(subject, reason, remedy)"""
+
+    def defined_by(self, *, is_target: bool) -> frozenset[str]:
+        """Return names of which one is in a statement that may define a judged table."""
+        tables = {(pair.target if is_target else pair.source).lower() for pair in self.pairs}
+        return frozenset({"*", *tables, *(table.partition(".")[0] for table in tables)})
 
 
 def parse_rule(text: str) -> TableRule:
@@ -184,7 +191,7 @@ def plan(source: Recording, target: Recording, rules: Rules, *, same_log: bool) 
 
     Raises ``ParaplyError`` P372 without a common table.
     """
-    made = Plan()
+    made = Plan(same_log=same_log)
     mine, theirs = _by_table(source), _by_table(target)
     rule_of = _expanded(rules, mine)
     taken = set()

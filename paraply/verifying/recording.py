@@ -55,6 +55,8 @@ class Header(NamedTuple):
     session: int | None = None
     hides_rows: bool = False
     """Whether it may have changed rows that the log does not show."""
+    defines: tuple[str, ...] = ()
+    """Tables and schemas that its statements define, in lower case; ``*`` if one is cut."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -92,6 +94,8 @@ class Recording:
         """Reasons for missing rows, with their first place."""
         self.hides_rows = False
         """Whether a transaction does."""
+        self.epochs: dict[str, int] = {}
+        """How often a statement replaced all rows of a table."""
         self.bytes_read = 0
         self.times_us = array("q")
         """Microseconds since 1970; some logs have whole seconds."""
@@ -195,7 +199,7 @@ def _transactions(
 
 
 class Recorder:
-    """Takes transactions into a recording; ``epochs`` counts replacements of all rows by table."""
+    """Takes transactions into a recording."""
 
     def __init__(
         self, recording: Recording, registry: SchemaRegistry, maps: dict[str, TableSchema]
@@ -206,7 +210,7 @@ class Recorder:
         self._registry = registry
         self._version = registry.version
         self._current: dict[tuple[str, int], int] = {}
-        self.epochs: dict[str, int] = {}
+        self.epochs = recording.epochs
         self.rows_since: set[str] = set()
         self._prepared: dict[str, tuple[Rows, bool]] = {}
         """Rows, and whether there are hidden ones."""
@@ -241,6 +245,7 @@ class Recorder:
                 is_initial_copy="initial_copy" in txn.flags,
                 session=txn.session,
                 hides_rows=hides_rows,
+                defines=_defined(txn),
             ),
             txn.committed_at_us or txn.event_time_s * 1_000_000,
             rows,
@@ -342,6 +347,16 @@ def identifying_key(schema: TableSchema) -> tuple[str, ...] | None:
         if is_whole and (unique.name == "PRIMARY" or not any(c.nullable for c in columns)):
             return tuple(column.name.lower() for column in columns)
     return () if schema.keys_known and schema.keys_complete else None
+
+
+def _defined(txn: LoggedTransaction) -> tuple[str, ...]:
+    found: set[str] = set()
+    for sql in txn.schema_statements:
+        named = get_statement_tables(sql, txn.default_schema)
+        if not named.keeps_rows:
+            found |= (named.tables - named.only_read) | named.schemas
+            found |= {"*"} if named.cut else set()
+    return tuple(sorted(found))
 
 
 def _rolls_back(txn: LoggedTransaction) -> bool:

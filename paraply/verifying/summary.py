@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -123,7 +123,7 @@ def summed_up(
         ],
         drifted_count=len(judgement.found),
         names=None if judged.names is None else _names(judged, judged.names, source, target, rows),
-        unknown=_unknown(judged, source, target),
+        unknown=_unknown(judged, source, target, request),
         notes=_notes(judged),
         error_bound=judged.error_bound,
         window=request.window,
@@ -390,7 +390,7 @@ def _names(
     )
 
 
-def _unknown(judged: Judged, source: Side, target: Side) -> list[Reason]:
+def _unknown(judged: Judged, source: Side, target: Side, request: VerifyRequest) -> list[Reason]:
     found = [
         Reason(subject=subject, reason=reason, remedy=remedy)
         for subject, reason, remedy in judged.plan.unknown
@@ -409,6 +409,7 @@ def _unknown(judged: Judged, source: Side, target: Side) -> list[Reason]:
                 Reason(subject=file.file, reason=diagnostic.text, remedy=diagnostic.remedy)
                 for diagnostic in file.diagnostics
             ]
+    found += _defined_in_one_log(judged, source, target, request)
     if judged.guessed_begin == NO_COMMON_BEGIN:
         found.append(
             Reason(
@@ -429,6 +430,41 @@ def _unknown(judged: Judged, source: Side, target: Side) -> list[Reason]:
             )
         )
     return found
+
+
+_LOOK = "compare the tables on both servers; then judge logs that begin after the statement"
+
+
+def _defined_in_one_log(
+    judged: Judged, source: Side, target: Side, request: VerifyRequest
+) -> Iterator[Reason]:
+    """Yield statements of judged tables (TRUNCATE, ALTER) that only one log has."""
+    names = judged.names
+    if names is None:
+        known = {subject for subject, _, _ in judged.plan.unknown}
+        for pair in () if judged.plan.same_log else judged.plan.pairs:
+            replaced = source.recording.epochs.get(pair.source, 0)
+            if replaced != target.recording.epochs.get(pair.target, 0) and pair.source not in known:
+                known.add(pair.source)
+                yield Reason(
+                    subject=pair.source,
+                    reason="TRUNCATE, DROP or RENAME replaced its rows in one log and not in the "
+                    "other, which has no row of it afterwards",
+                    remedy=_LOOK,
+                )
+        return
+    for side, numbers, reason in (
+        (source, names.undefined, "did not come: filtered on purpose, or lost"),
+        (source, names.defined_late if request.judges_end else (), "has not come"),
+        (target, names.defined_alone, "is in the target's log alone"),
+    ):
+        for number in numbers[:ROWS_SHOWN]:
+            tables = ", ".join(side.recording.header(number).defines)
+            yield Reason(
+                subject=side.recorded(number).name,
+                reason=f"its statement on {tables} {reason}",
+                remedy=_LOOK,
+            )
 
 
 def _last_skipped(side: Side) -> str:

@@ -15,6 +15,8 @@ from tests.verifying.workloads import START, transfers
 
 SOURCE = transfers(12, 4)
 _STANDALONE_DDL = 0x01 | 0x20
+GAP = "a lost transaction"
+EMPTY = "its name without changes, as MySQL logs what it filters or was told to skip"
 INSERT = "REPLACE INTO account VALUES (1, 'ann', 77)"
 
 
@@ -25,6 +27,11 @@ def log(path, *steps: Txn | str) -> str:
             server.commit(step)
         else:
             server.sequence += 1
+            if step == GAP:
+                continue
+            if step == EMPTY:
+                server.log([], server.sequence)
+                continue
             server.writer.mariadb_gtid(server.sequence, flags=_STANDALONE_DDL)
             server.writer.query(step, schema="shop")
             if step == INSERT:
@@ -66,6 +73,49 @@ def test_table_truncated_in_one_log_is_unknown(tmp_path):
     result = verified(tmp_path, [*SOURCE, "TRUNCATE account", *again], SOURCE, by_content=True)
     assert result.verdict is Verdict.UNKNOWN
     assert any("TRUNCATE" in reason.reason for reason in result.unknown)
+
+
+@pytest.mark.parametrize("place", [4, -1])
+@pytest.mark.parametrize(
+    "statement",
+    ["TRUNCATE account", "ALTER TABLE shop.account ADD COLUMN b INT", "DROP DATABASE shop"],
+)
+@pytest.mark.parametrize("lacks", ["source", "target"])
+@pytest.mark.parametrize("instead", [GAP, EMPTY])
+def test_statement_that_only_one_log_has_is_never_passed_over(
+    tmp_path, statement, place, lacks, instead
+):
+    logs = [[*SOURCE[:place], one, *SOURCE[place:]] for one in (statement, instead)]
+    source, target = logs if lacks == "target" else reversed(logs)
+    result = verified(tmp_path, source, target)
+    assert result.verdict is not Verdict.HOLDS
+    assert any("its statement on" in one.reason for one in result.unknown)
+
+
+@pytest.mark.parametrize("statement", ["TRUNCATE account", "DROP TABLE account"])
+@pytest.mark.parametrize("lacks", ["source", "target"])
+@pytest.mark.parametrize("is_named", [True, False])
+@pytest.mark.parametrize("engine", ["auto", "readable"])
+def test_rows_replaced_last_in_one_log_are_unknown_at_the_end(
+    tmp_path, statement, lacks, is_named, engine
+):
+    logs = [[*SOURCE, statement], SOURCE]
+    source, target = logs if lacks == "target" else reversed(logs)
+    options = {"by_content": not is_named, "required": "final", "engine": engine}
+    result = verified(tmp_path, source, target, **options)
+    assert result.verdict is Verdict.UNKNOWN
+    assert result.unknown
+
+
+def test_statement_that_has_not_come_yet_is_no_doubt(tmp_path):
+    late = [*SOURCE, "TRUNCATE account"]
+    assert verified(tmp_path, late, SOURCE).verdict is Verdict.HOLDS
+    assert verified(tmp_path, late, SOURCE, is_drained=True).verdict is Verdict.UNKNOWN
+
+
+def test_index_that_only_one_server_has_changes_no_row(tmp_path):
+    own = [*SOURCE, "ALTER TABLE account ADD INDEX (balance)"]
+    assert verified(tmp_path, SOURCE, own).verdict is Verdict.HOLDS
 
 
 def test_statement_of_another_table_changes_nothing(tmp_path):
