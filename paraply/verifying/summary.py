@@ -136,6 +136,7 @@ def summed_up(
         judged.guessed_begin == NO_COMMON_BEGIN
         or _hinges_on_unread(judged, level_required, source, target)
         or _hinges_on_hidden(judged, level_required, source, target)
+        or _hinges_on_replaced(judged, source, target)
     )
     if is_doubtful and result.verdict is Verdict.VIOLATED:
         result.verdict = Verdict.UNKNOWN
@@ -192,6 +193,15 @@ def _hinges_on_hidden(judged: Judged, required: Level, source: Side, target: Sid
         return True
     missed = _missed(judged.judgement, required)
     return names.is_faultless and not any(target.number(at) < names.first_hidden for at in missed)
+
+
+def _hinges_on_replaced(judged: Judged, source: Side, target: Side) -> bool:
+    """Return whether rows that only one log replaces may explain the violation.
+
+    Where both logs have the same transactions from the same one on, one of them must be at fault.
+    """
+    is_same = judged.names is not None and not (source.skipped or target.skipped)
+    return not is_same and bool(_replaced_apart(judged, source))
 
 
 def _missed(judgement: Judgement, required: Level) -> list[int]:
@@ -409,6 +419,15 @@ def _unknown(judged: Judged, source: Side, target: Side) -> list[Reason]:
                 Reason(subject=file.file, reason=diagnostic.text, remedy=diagnostic.remedy)
                 for diagnostic in file.diagnostics
             ]
+    for table in _replaced_apart(judged, source):
+        found.append(
+            Reason(
+                subject=table,
+                reason="TRUNCATE, DROP, RENAME or a change of partitions replaced its rows in one "
+                "log and not in the other: rows after it are not compared",
+                remedy="verify logs that both begin after that statement, or both end after it",
+            )
+        )
     if judged.guessed_begin == NO_COMMON_BEGIN:
         found.append(
             Reason(
@@ -429,6 +448,19 @@ def _unknown(judged: Judged, source: Side, target: Side) -> list[Reason]:
             )
         )
     return found
+
+
+def _replaced_apart(judged: Judged, source: Side) -> list[str]:
+    """Return tables whose rows only one log replaces, but for what the target is still to reach."""
+    judgement = judged.judgement
+    following = math.inf
+    if judgement.end is End.BEHIND and judgement.end_position is not None:
+        following = source.number(judgement.end_position + 1)
+    return [
+        table
+        for table, mine, theirs in judged.plan.replaced
+        if not (len(mine) > len(theirs) and mine[len(theirs)] > following)
+    ]
 
 
 def _last_skipped(side: Side) -> str:
