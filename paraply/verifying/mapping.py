@@ -85,11 +85,11 @@ class Plan:
     """Tables of the target only."""
     filtered: list[str] = field(default_factory=list)
     """Tables of the source only, confirmed."""
-    same_log: bool = False
-    """Whether one log has the rows of both sides."""
     notes: list[str] = field(default_factory=list)
     unknown: list[tuple[str, str, str]] = field(default_factory=list)
     """(subject, reason, remedy)"""
+    replaced: list[tuple[str, list[int], list[int]]] = field(default_factory=list)
+    """Tables whose rows were replaced more often in one log, with its transactions in both."""
 
     def defined_by(self, *, is_target: bool) -> frozenset[str]:
         """Return names of which one is in a statement that may define a judged table."""
@@ -191,7 +191,7 @@ def plan(source: Recording, target: Recording, rules: Rules, *, same_log: bool) 
 
     Raises ``ParaplyError`` P372 without a common table.
     """
-    made = Plan(same_log=same_log)
+    made = Plan()
     mine, theirs = _by_table(source), _by_table(target)
     rule_of = _expanded(rules, mine)
     taken = set()
@@ -207,7 +207,10 @@ def plan(source: Recording, target: Recording, rules: Rules, *, same_log: bool) 
             _note_absent(made, table, rule, rules)
             continue
         taken.add(name)
-        pair = _pair(made, rule, mine[table], theirs[name], same_log=same_log)
+        replaced = source.epochs.get(table, []), target.epochs.get(name, [])
+        if len(replaced[0]) != len(replaced[1]) and not same_log:
+            made.replaced.append((table, *replaced))
+        pair = _pair(made, rule, mine[table], theirs[name])
         blocked = table in source.undecoded or name in target.undecoded
         if blocked:
             made.unknown.append((table, "some of its rows cannot be decoded", "see the files"))
@@ -268,20 +271,8 @@ def _pair(
     rule: TableRule,
     mine: Sequence[Layout],
     theirs: Sequence[Layout],
-    *,
-    same_log: bool,
 ) -> TablePair | None:
-    epochs = [1 + max(layout.epoch for layout in layouts) for layouts in (mine, theirs)]
-    if epochs[0] != epochs[1] and not same_log:
-        made.unknown.append(
-            (
-                rule.source,
-                "TRUNCATE, DROP or RENAME replaced its rows in one log and not in the other: rows "
-                "after it are not compared",
-                "verify logs that begin after that statement",
-            )
-        )
-    common = min(epochs)
+    common = min(1 + max(layout.epoch for layout in layouts) for layouts in (mine, theirs))
     mine = [layout for layout in mine if layout.epoch < common]
     theirs = [layout for layout in theirs if layout.epoch < common]
     columns = _columns(made, rule, mine, theirs)

@@ -9,12 +9,11 @@ import marshal
 import pickle
 import tempfile
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from paraply.adapters.binlog.report import LogReport
-from paraply.adapters.binlog.schema.ddl import DropDatabase, DropTables, RenameTables
 from paraply.adapters.binlog.schema.dump import load_schema_file
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.binlog.table_map import TableMap
@@ -63,8 +62,8 @@ class Header(NamedTuple):
 class Layout:
     """A table's columns over a stretch.
 
-    ``epoch`` counts unlogged replacements of all rows (TRUNCATE, DROP, RENAME). ``key`` is empty
-    without a key, None if unknown.
+    ``epoch`` counts replacements of rows that are not logged (TRUNCATE, DROP, RENAME). ``key`` is
+    empty without a key, None if unknown.
     """
 
     table: str
@@ -94,8 +93,8 @@ class Recording:
         """Reasons for missing rows, with their first place."""
         self.hides_rows = False
         """Whether a transaction does."""
-        self.epochs: dict[str, int] = {}
-        """How often a statement replaced all rows of a table."""
+        self.epochs: dict[str, list[int]] = {}
+        """By table, the transactions that replace rows without logging them."""
         self.bytes_read = 0
         self.times_us = array("q")
         """Microseconds since 1970; some logs have whole seconds."""
@@ -270,20 +269,14 @@ class Recorder:
         return is_incident or is_statement
 
     def _take_ddl(self, sql: str, default_schema: str) -> None:
-        statement = self._registry.observe_statement(sql, default_schema)
-        names: Sequence[str] = ()
-        if isinstance(statement, DropTables):
-            names = [table.within(default_schema) for table in statement.tables]
-        elif isinstance(statement, RenameTables):
-            names = [name.within(default_schema) for pair in statement.pairs for name in pair]
-        elif isinstance(statement, DropDatabase):
-            names = [n for n in self.rows_since if n.partition(".")[0] == statement.name]
-        elif (named := get_statement_tables(sql, default_schema)).verb == "TRUNCATE":
-            names = [name for name in self.rows_since if name.lower() == named.target]
-        for name in names:
-            if name in self.rows_since:
+        self._registry.observe_statement(sql, default_schema)
+        named = get_statement_tables(sql, default_schema)
+        dropped = named.schemas if named.verb == "DROP" else ()
+        for name in list(self.rows_since):
+            folded = name.lower()
+            if folded in named.replaced or folded.partition(".")[0] in dropped:
                 self.rows_since.remove(name)
-                self.epochs[name] = self.epochs.get(name, 0) + 1
+                self.epochs.setdefault(name, []).append(len(self._recording) + 1)
                 self._current.clear()
 
     def _stored(self, change: RowChange) -> StoredRow:
@@ -321,7 +314,7 @@ class Recorder:
             columns = tuple(column.name.lower() for column in schema.columns)
             types = tuple(column.type_name for column in schema.columns)
             key = identifying_key(schema)
-        epoch = self.epochs.get(table, 0)
+        epoch = len(self.epochs.get(table, ()))
         layouts = self._recording.layouts
         for at, known in enumerate(layouts):
             if (known.table, known.epoch, known.columns, known.types, known.key) == (

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from paraply.vocabulary.log import DDL_CHARACTERS_MAX, STATEMENT_CHARACTERS_MAX
 
@@ -57,6 +58,8 @@ class StatementTables:
     if_not_exists: bool = False
     keeps_rows: bool = False
     """No row or unique key changes."""
+    replaced: frozenset[str] = frozenset()
+    """Tables whose rows come, go or move without being logged: TRUNCATE, DROP, RENAME, ..."""
     cut: bool = False
     """Names may be missing: cut statement, or open quote or comment (ignoring
     NO_BACKSLASH_ESCAPES).
@@ -117,6 +120,7 @@ def get_statement_tables(statement: str, default_schema: str) -> StatementTables
         fills=verb == "CREATE" and selects,
         if_not_exists=_has_if_not_exists(words),
         keeps_rows=is_trigger or _keeps_rows(tokens, words),
+        replaced=frozenset(tables) if _replaces_rows(words) else frozenset(),
         cut=is_open
         or len(statement) == STATEMENT_CHARACTERS_MAX
         or len(statement) >= DDL_CHARACTERS_MAX,
@@ -147,6 +151,16 @@ _HARMLESS = frozenset(
     }
 )
 """ALTER TABLE clauses without effect."""
+_RENAMED_PARTS = frozenset({"COLUMN", "INDEX", "KEY"})
+_MOVES_PARTITIONS = frozenset(
+    {
+        ("CONVERT", "PARTITION"),
+        ("CONVERT", "TABLE"),
+        ("DROP", "PARTITION"),
+        ("EXCHANGE", "PARTITION"),
+        ("TRUNCATE", "PARTITION"),
+    }
+)
 _ADDS_NO_KEY = frozenset({"INDEX", "KEY", "FULLTEXT", "SPATIAL", "FOREIGN", "CHECK"})
 
 
@@ -173,6 +187,20 @@ def _keeps_rows(tokens: list[_Token], words: list[str]) -> bool:
         else:
             clause.append(words[position])
     return True
+
+
+def _replaces_rows(words: list[str]) -> bool:
+    if "TEMPORARY" in words[:4]:
+        return False
+    if words[:1] == ["ALTER"]:
+        pairs = set(pairwise(words))
+        renames = any(one == "RENAME" and other not in _RENAMED_PARTS for one, other in pairs)
+        return renames or "TABLESPACE" in words or not pairs.isdisjoint(_MOVES_PARTITIONS)
+    return (
+        words[:1] == ["TRUNCATE"]
+        or words[:3] == ["CREATE", "OR", "REPLACE"]
+        or (words[:1] in (["DROP"], ["RENAME"]) and words[1:2] in (["TABLE"], ["TABLES"]))
+    )
 
 
 def _clause_keeps_rows(words: list[str]) -> bool:
