@@ -244,7 +244,7 @@ class Recorder:
                 is_initial_copy="initial_copy" in txn.flags,
                 session=txn.session,
                 hides_rows=hides_rows,
-                defines=_defined(txn),
+                defines=defined_names(txn),
             ),
             txn.committed_at_us or txn.event_time_s * 1_000_000,
             rows,
@@ -342,7 +342,8 @@ def identifying_key(schema: TableSchema) -> tuple[str, ...] | None:
     return () if schema.keys_known and schema.keys_complete else None
 
 
-def _defined(txn: LoggedTransaction) -> tuple[str, ...]:
+def defined_names(txn: LoggedTransaction) -> tuple[str, ...]:
+    """Return the names of ``Header.defines``."""
     found: set[str] = set()
     for sql in txn.schema_statements:
         named = get_statement_tables(sql, txn.default_schema)

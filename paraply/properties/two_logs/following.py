@@ -19,6 +19,8 @@ from paraply.vocabulary.gtid_names import GtidNames
 
 Content = TypeVar("Content")
 
+NOT_COME = "its statement on a table did not come: filtered on purpose, or lost"
+ALONE = "its statement on a table is in the target's log alone"
 LOST_MAX = 100_000
 """Missing names kept, to recognise a late one."""
 
@@ -49,6 +51,8 @@ class Followed(Generic[Content]):
     rows: int
     """Rows to judge."""
     group: Hashable = 0
+    defines: bool = False
+    """Whether a statement of it may define a judged table (TRUNCATE, ALTER)."""
     weight: int = 0
     """Memory it takes, in any unit."""
     content: Content
@@ -277,6 +281,8 @@ class FollowingJudge(Generic[Content]):
     def _errant(self, entry: Followed[Content]) -> Iterator[Found[Content]]:
         if not entry.rows:
             self.counts.errant_without_rows += 1
+            if entry.defines:
+                yield Found(kind=Kind.DOUBT, target=entry, text=ALONE)
             return
         self.counts.errant += 1
         yield Found(kind=Kind.ERRANT, target=entry)
@@ -347,6 +353,8 @@ class FollowingJudge(Generic[Content]):
             if not slot.entry.rows:
                 slot.state = _SKIPPED
                 self.counts.filtered += 1
+                if slot.entry.defines:
+                    yield Found(kind=Kind.DOUBT, source=slot.entry, target=target, text=NOT_COME)
                 continue
             slot.state = _LOST
             self._lost[slot.entry.name] = None

@@ -6,9 +6,10 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from paraply.adapters.binlog.live_events import SentTransaction
-from paraply.verifying.recording import identifying_key
+from paraply.properties.two_logs.following import ALONE, NOT_COME
+from paraply.verifying.recording import defined_names, identifying_key
 from paraply.verifying.values import plain
-from paraply.vocabulary.log import ABSENT, UNKNOWN, RowChange, RowImage
+from paraply.vocabulary.log import ABSENT, UNKNOWN, LoggedKind, RowChange, RowImage
 from paraply.vocabulary.schema import TableSchema
 
 _TEXT_MAX = 80
@@ -52,8 +53,22 @@ class Comparison:
             table, "the target's log has no row of it: filtered on purpose (--filtered), or lost"
         )
 
+    def defines(self, sent: SentTransaction) -> bool:
+        """Return whether a statement of it defines a table that the target's log has shown."""
+        if sent.kind is not LoggedKind.DDL:
+            return False
+        tables = {table.lower() for table in self.seen - self.filtered}
+        judged = {"*", *tables, *(table.partition(".")[0] for table in tables)}
+        return not judged.isdisjoint(defined_names(sent.transaction))
+
+    def _doubt_statements(self, source: SentTransaction, target: SentTransaction) -> None:
+        mine, theirs = self.defines(source), self.defines(target)
+        if mine != theirs:
+            self.doubts.setdefault(source.gtid, NOT_COME if mine else ALONE)
+
     def difference(self, source: SentTransaction, target: SentTransaction) -> str:
         """Return how the target's rows differ, or an empty text."""
+        self._doubt_statements(source, target)
         if source.has_same_content(target):
             return ""
         mine, theirs = source.transaction, target.transaction

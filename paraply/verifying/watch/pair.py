@@ -248,6 +248,7 @@ class PairWatch:
             name=sent.gtid,
             rows=self._comparison.rows(sent),
             group=sent.domain or 0,
+            defines=sent.kind is LoggedKind.DDL,
             weight=len(sent.events) + 200,
             content=sent,
         )
@@ -323,6 +324,12 @@ class PairWatch:
             and self._comparison.is_new_to_target(found.source.content)
         ):
             self._judge.counts.missing -= 1  # It is a doubt.
+            return
+        if found.kind is Kind.DOUBT:
+            entry = found.source or found.target
+            assert entry is not None
+            if self._comparison.defines(entry.content):
+                self._comparison.doubts.setdefault(entry.name, found.text)
             return
         if found.kind is Kind.NOT_PREFIX and self._options.require != "prefix":
             return
