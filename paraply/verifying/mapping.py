@@ -91,6 +91,11 @@ class Plan:
     replaced: list[tuple[str, list[int], list[int]]] = field(default_factory=list)
     """Tables whose rows were replaced more often in one log, with its transactions in both."""
 
+    def defined_by(self, *, is_target: bool) -> frozenset[str]:
+        """Return names of which one is in a statement that may define a judged table."""
+        tables = {(pair.target if is_target else pair.source).lower() for pair in self.pairs}
+        return frozenset({"*", *tables, *(table.partition(".")[0] for table in tables)})
+
 
 def parse_rule(text: str) -> TableRule:
     """Parse ``source.table=target.table[:column,column=other,...]``.

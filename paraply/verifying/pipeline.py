@@ -67,6 +67,11 @@ class VerifyRequest:
     engine: str = "auto"
     """``readable`` uses no compiled engine, whose result is the same."""
 
+    @property
+    def judges_end(self) -> bool:
+        """Return whether the end must be that of the source."""
+        return self.is_drained or self.required == "final"
+
 
 @dataclass(slots=True, kw_only=True)
 class InParts:
@@ -239,7 +244,7 @@ def _judged(
 ) -> VerifyResult:
     names, copied = None, None
     if not (same_log or request.by_content):
-        names, copied = _names(source, target)
+        names, copied = _names(source, target, made)
     guessed = _align(source, target, by_name=names is not None)
     progress = Progress()
 
@@ -276,7 +281,9 @@ def _judged(
     return summed_up(judged, source, target, rows, request)
 
 
-def _names(source: Side, target: Side) -> tuple[IdentityJudgement | None, Copied | None]:
+def _names(
+    source: Side, target: Side, made: Plan
+) -> tuple[IdentityJudgement | None, Copied | None]:
     had = [had_before(side.recording.report) for side in (source, target)]
     copies, copied_to = _initial_copy(target.recording)
     skipped = [0, 0]
@@ -287,6 +294,7 @@ def _names(source: Side, target: Side) -> tuple[IdentityJudgement | None, Copied
 
     def named(side: Side, had_by_other: Callable[[str], bool]) -> Iterator[Named]:
         judged = zip(side.log.numbers, side.log, strict=True)
+        judged_names = made.defined_by(is_target=side is target)
         at, commit = next(judged, (0, NO_CHANGES))
         for number, header in enumerate(side.recording.headers(), start=1):
             changes = commit if at == number else NO_CHANGES
@@ -302,6 +310,7 @@ def _names(source: Side, target: Side) -> tuple[IdentityJudgement | None, Copied
                     group=header.domain,
                     session=header.session,
                     hides_rows=header.hides_rows,
+                    defines=not judged_names.isdisjoint(header.defines),
                 )
 
     if not (source.recording.has_gtids and target.recording.has_gtids):

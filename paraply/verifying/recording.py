@@ -54,6 +54,8 @@ class Header(NamedTuple):
     session: int | None = None
     hides_rows: bool = False
     """Whether it may have changed rows that the log does not show."""
+    defines: tuple[str, ...] = ()
+    """Tables and schemas that its statements define, in lower case; ``*`` if one is cut."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -242,6 +244,7 @@ class Recorder:
                 is_initial_copy="initial_copy" in txn.flags,
                 session=txn.session,
                 hides_rows=hides_rows,
+                defines=_defined(txn),
             ),
             txn.committed_at_us or txn.event_time_s * 1_000_000,
             rows,
@@ -337,6 +340,16 @@ def identifying_key(schema: TableSchema) -> tuple[str, ...] | None:
         if is_whole and (unique.name == "PRIMARY" or not any(c.nullable for c in columns)):
             return tuple(column.name.lower() for column in columns)
     return () if schema.keys_known and schema.keys_complete else None
+
+
+def _defined(txn: LoggedTransaction) -> tuple[str, ...]:
+    found: set[str] = set()
+    for sql in txn.schema_statements:
+        named = get_statement_tables(sql, txn.default_schema)
+        if not named.keeps_rows:
+            found |= (named.tables - named.only_read) | named.schemas
+            found |= {"*"} if named.cut else set()
+    return tuple(sorted(found))
 
 
 def _rolls_back(txn: LoggedTransaction) -> bool:

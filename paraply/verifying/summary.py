@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -123,7 +123,7 @@ def summed_up(
         ],
         drifted_count=len(judgement.found),
         names=None if judged.names is None else _names(judged, judged.names, source, target, rows),
-        unknown=_unknown(judged, source, target),
+        unknown=_unknown(judged, source, target, request),
         notes=_notes(judged),
         error_bound=judged.error_bound,
         window=request.window,
@@ -136,7 +136,7 @@ def summed_up(
         judged.guessed_begin == NO_COMMON_BEGIN
         or _hinges_on_unread(judged, level_required, source, target)
         or _hinges_on_hidden(judged, level_required, source, target)
-        or _hinges_on_replaced(judged, source, target)
+        or bool(_replaced_apart(judged, source, target))
     )
     if is_doubtful and result.verdict is Verdict.VIOLATED:
         result.verdict = Verdict.UNKNOWN
@@ -193,15 +193,6 @@ def _hinges_on_hidden(judged: Judged, required: Level, source: Side, target: Sid
         return True
     missed = _missed(judged.judgement, required)
     return names.is_faultless and not any(target.number(at) < names.first_hidden for at in missed)
-
-
-def _hinges_on_replaced(judged: Judged, source: Side, target: Side) -> bool:
-    """Return whether rows that only one log replaces may explain the violation.
-
-    Where both logs have the same transactions from the same one on, one of them must be at fault.
-    """
-    is_same = judged.names is not None and not (source.skipped or target.skipped)
-    return not is_same and bool(_replaced_apart(judged, source))
 
 
 def _missed(judgement: Judgement, required: Level) -> list[int]:
@@ -400,7 +391,7 @@ def _names(
     )
 
 
-def _unknown(judged: Judged, source: Side, target: Side) -> list[Reason]:
+def _unknown(judged: Judged, source: Side, target: Side, request: VerifyRequest) -> list[Reason]:
     found = [
         Reason(subject=subject, reason=reason, remedy=remedy)
         for subject, reason, remedy in judged.plan.unknown
@@ -419,15 +410,7 @@ def _unknown(judged: Judged, source: Side, target: Side) -> list[Reason]:
                 Reason(subject=file.file, reason=diagnostic.text, remedy=diagnostic.remedy)
                 for diagnostic in file.diagnostics
             ]
-    for table in _replaced_apart(judged, source):
-        found.append(
-            Reason(
-                subject=table,
-                reason="TRUNCATE, DROP, RENAME or a change of partitions replaced its rows in one "
-                "log and not in the other: rows after it are not compared",
-                remedy="verify logs that both begin after that statement, or both end after it",
-            )
-        )
+    found += _defined_in_one_log(judged, source, target, request)
     if judged.guessed_begin == NO_COMMON_BEGIN:
         found.append(
             Reason(
@@ -450,8 +433,13 @@ def _unknown(judged: Judged, source: Side, target: Side) -> list[Reason]:
     return found
 
 
-def _replaced_apart(judged: Judged, source: Side) -> list[str]:
-    """Return tables whose rows only one log replaces, but for what the target is still to reach."""
+def _replaced_apart(judged: Judged, source: Side, target: Side) -> list[str]:
+    """Return tables whose rows only one log replaces, but for what the target is still to reach.
+
+    Names decide, where both logs have the same transactions from the same one on.
+    """
+    if judged.names is not None and not (source.skipped or target.skipped):
+        return []
     judgement = judged.judgement
     following = math.inf
     if judgement.end is End.BEHIND and judgement.end_position is not None:
@@ -461,6 +449,37 @@ def _replaced_apart(judged: Judged, source: Side) -> list[str]:
         for table, mine, theirs in judged.plan.replaced
         if not (len(mine) > len(theirs) and mine[len(theirs)] > following)
     ]
+
+
+_LOOK = "compare the tables on both servers; then judge logs that begin after the statement"
+
+
+def _defined_in_one_log(
+    judged: Judged, source: Side, target: Side, request: VerifyRequest
+) -> Iterator[Reason]:
+    """Yield statements of judged tables (TRUNCATE, ALTER) that only one log has."""
+    for table in _replaced_apart(judged, source, target):
+        yield Reason(
+            subject=table,
+            reason="TRUNCATE, DROP, RENAME or a change of partitions replaced its rows in one log "
+            "and not in the other: rows after it are not compared",
+            remedy=_LOOK,
+        )
+    names = judged.names
+    if names is None:
+        return
+    for side, numbers, reason in (
+        (source, names.undefined, "did not come: filtered on purpose, or lost"),
+        (source, names.defined_late if request.judges_end else (), "has not come"),
+        (target, names.defined_alone, "is in the target's log alone"),
+    ):
+        for number in numbers[:ROWS_SHOWN]:
+            tables = ", ".join(side.recording.header(number).defines)
+            yield Reason(
+                subject=side.recorded(number).name,
+                reason=f"its statement on {tables} {reason}",
+                remedy=_LOOK,
+            )
 
 
 def _last_skipped(side: Side) -> str:

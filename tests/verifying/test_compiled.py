@@ -19,6 +19,7 @@ from tests.builders.log_compressor import compress
 from tests.builders.log_forger import ForgedLog
 from tests.verifying.test_real_logs import RECORDED, REPLICAS, files_of, forged_replica
 from tests.verifying.test_seeded_faults import START, cases, run, source_of
+from tests.verifying.test_statements_and_values import EMPTY, GAP, SOURCE, log
 
 ROTATED = sorted(folder for folder in RECORDED if folder.name == "rotation")
 
@@ -109,6 +110,27 @@ def test_seeded_faults_are_judged_alike(decided, tmp_path):
         assert compiled == readable, case.name
         wanted.append(case.level >= Level.BATCHES)
     assert decided == wanted
+
+
+@pytest.mark.parametrize("lacks", ["source", "target"])
+@pytest.mark.parametrize("by_content", [False, True], ids=["by name", "by content"])
+@pytest.mark.parametrize("statement", ["TRUNCATE account", "ALTER TABLE account ADD COLUMN b INT"])
+@pytest.mark.parametrize("instead", [GAP, EMPTY])
+def test_statements_in_one_log_are_judged_alike(
+    decided, tmp_path, lacks, by_content, statement, instead
+):
+    for place in (0, 5, len(SOURCE)):
+        logs = [[*SOURCE[:place], one, *SOURCE[place:]] for one in (statement, instead)]
+        files = [log(tmp_path / f"{place}-{at}", *steps) for at, steps in enumerate(logs)]
+        source, target = files if lacks == "target" else reversed(files)
+        for required in (None, "final"):
+            for is_drained in (False, True):
+                options = {"required": required, "is_drained": is_drained}
+                compiled, readable = by_both([source], [target], by_content=by_content, **options)
+                assert compiled == readable
+    keeps_rows = statement.startswith("ALTER")
+    may_be_late = lacks == "target" and instead == GAP
+    assert any(decided) == (keeps_rows and (by_content or may_be_late))
 
 
 @pytest.mark.parametrize("folder", REPLICAS, ids=lambda f: f"{f.parent.name}/{f.name}")

@@ -15,6 +15,8 @@ from tests.verifying.workloads import START, transfers
 
 SOURCE = transfers(12, 4)
 _STANDALONE_DDL = 0x01 | 0x20
+GAP = "a lost transaction"
+EMPTY = "its name without changes, as MySQL logs what it filters or was told to skip"
 INSERT = "REPLACE INTO account VALUES (1, 'ann', 77)"
 
 
@@ -25,6 +27,11 @@ def log(path, *steps: Txn | str) -> str:
             server.commit(step)
         else:
             server.sequence += 1
+            if step == GAP:
+                continue
+            if step == EMPTY:
+                server.log([], server.sequence)
+                continue
             server.writer.mariadb_gtid(server.sequence, flags=_STANDALONE_DDL)
             server.writer.query(step, schema="shop")
             if step == INSERT:
@@ -79,17 +86,60 @@ def test_table_truncated_in_one_log_is_unknown(tmp_path):
     assert any("TRUNCATE" in reason.reason for reason in result.unknown)
 
 
-@pytest.mark.parametrize("statement", [s for s in REPLACES_ROWS if "DATABASE" not in s])
+@pytest.mark.parametrize("place", [4, -1])
+@pytest.mark.parametrize(
+    "statement",
+    ["TRUNCATE account", "ALTER TABLE shop.account ADD COLUMN b INT", "DROP DATABASE shop"],
+)
+@pytest.mark.parametrize("lacks", ["source", "target"])
+@pytest.mark.parametrize("instead", [GAP, EMPTY])
+def test_statement_that_only_one_log_has_is_never_passed_over(
+    tmp_path, statement, place, lacks, instead
+):
+    logs = [[*SOURCE[:place], one, *SOURCE[place:]] for one in (statement, instead)]
+    source, target = logs if lacks == "target" else reversed(logs)
+    result = verified(tmp_path, source, target)
+    assert result.verdict is not Verdict.HOLDS
+    assert any("its statement on" in one.reason for one in result.unknown)
+
+
+@pytest.mark.parametrize("statement", ["TRUNCATE account", "DROP TABLE account"])
+@pytest.mark.parametrize("lacks", ["source", "target"])
+@pytest.mark.parametrize("is_named", [True, False])
+@pytest.mark.parametrize("engine", ["auto", "readable"])
+def test_rows_replaced_last_in_one_log_are_unknown_at_the_end(
+    tmp_path, statement, lacks, is_named, engine
+):
+    logs = [[*SOURCE, statement], SOURCE]
+    source, target = logs if lacks == "target" else reversed(logs)
+    options = {"by_content": not is_named, "required": "final", "engine": engine}
+    result = verified(tmp_path, source, target, **options)
+    assert result.verdict is Verdict.UNKNOWN
+    assert result.unknown
+
+
+def test_statement_that_has_not_come_yet_is_no_doubt(tmp_path):
+    late = [*SOURCE, "TRUNCATE account"]
+    assert verified(tmp_path, late, SOURCE).verdict is Verdict.HOLDS
+    assert verified(tmp_path, late, SOURCE, is_drained=True).verdict is Verdict.UNKNOWN
+
+
+def test_index_that_only_one_server_has_changes_no_row(tmp_path):
+    own = [*SOURCE, "ALTER TABLE account ADD INDEX (balance)"]
+    assert verified(tmp_path, SOURCE, own).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("statement", REPLACES_ROWS)
 @pytest.mark.parametrize("lost_by", ["source", "target"])
-@pytest.mark.parametrize("options", [{"by_content": True}, {}, {"required": "prefix"}])
+@pytest.mark.parametrize("required", ["final", "prefix"])
 def test_replaced_rows_that_only_one_log_shows_at_its_end_are_unknown(
-    tmp_path, statement, lost_by, options
+    tmp_path, statement, lost_by, required
 ):
     """No row after it shows that the tables differ."""
     one, other = (Txn({("basket", number): (number, "ann", 7)}) for number in (91, 92))
     logs = [[*SOURCE, one, step, other] for step in (statement, Txn())]
     source, target = logs if lost_by == "target" else reversed(logs)
-    result = verified(tmp_path, source, target, **options)
+    result = verified(tmp_path, source, target, by_content=True, required=required)
     assert result.verdict is Verdict.UNKNOWN
     assert "shop.account" in {one.subject for one in result.unknown if "TRUNCATE" in one.reason}
 
@@ -98,7 +148,8 @@ def test_rows_are_replaced_where_the_target_has_not_come_yet(tmp_path):
     source = [*SOURCE, "DROP TABLE account"]
     for ahead, verdict in ((1, Verdict.HOLDS), (0, Verdict.UNKNOWN)):
         target = SOURCE[: len(SOURCE) - ahead]
-        assert verified(tmp_path, source, target, required="prefix").verdict is verdict
+        result = verified(tmp_path, source, target, required="prefix", by_content=True)
+        assert result.verdict is verdict
 
 
 @pytest.mark.parametrize("by_content", [False, True])

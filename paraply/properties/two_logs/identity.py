@@ -37,6 +37,8 @@ class Named:
     session: int | None = None
     hides_rows: bool = False
     """Whether it may have other changes than those of ``commit``."""
+    defines: bool = False
+    """Whether a statement of it defines a judged table (TRUNCATE, ALTER)."""
 
 
 class Difference(IntEnum):
@@ -78,6 +80,12 @@ class IdentityJudgement:
     missing_count: int = 0
     filtered: int = 0
     """Absent source commits without judged rows."""
+    undefined: list[int] = field(default_factory=list)
+    """Source commits that define a judged table, absent or without that in the target."""
+    defined_late: list[int] = field(default_factory=list)
+    """Those among the ``lag`` that do."""
+    defined_alone: list[int] = field(default_factory=list)
+    """Target commits that do, errant or without that in the source."""
     lag: int = 0
     """Source commits after the target's last in their group."""
     errant: list[int] = field(default_factory=list)
@@ -201,6 +209,10 @@ class _IdentityJudge:
             self.result.changed_count += 1
             entry = Changed(source=source.number, target=target.number, how=how, key=key)
             _keep(self.result.changed, entry)
+        if source.defines and not target.defines:
+            _keep(self.result.undefined, source.number)
+        if target.defines and not source.defines:
+            _keep(self.result.defined_alone, target.number)
         self._order.take(at_source, source)
 
     def _note_hidden(self, number: int) -> None:
@@ -214,6 +226,8 @@ class _IdentityJudge:
                 self._note_hidden(first.number)
             result.errant_count += 1
             result.errant_with_rows += bool(first.commit.changes or first.commit.copies)
+            if first.defines:
+                _keep(result.defined_alone, first.number)
             _keep(result.errant, first.number)
             self._queue[place] = None
             for place, commit in again:
@@ -226,6 +240,8 @@ class _IdentityJudge:
                 without_rows.append(at)
             if at > self._order.last_of_group.get(commit.group, 0):
                 result.lag += 1
+                if commit.defines:
+                    _keep(result.defined_late, commit.number)
                 continue
             if commit.hides_rows:
                 self._note_hidden(0)
@@ -234,6 +250,8 @@ class _IdentityJudge:
                 _keep(result.missing, commit.number)
             else:
                 result.filtered += 1
+            if commit.defines:
+                _keep(result.undefined, commit.number)
         self._order.finish(without_rows)
         return result
 

@@ -115,6 +115,7 @@ def healthy(
     if not request.by_content and recordings[0].has_gtids and recordings[1].has_gtids:
         had = [_had(*recordings), _had(*reversed(recordings))]
         names = _names(recordings, commits, had)
+        _require_equal_statements(recordings, had, made, judges_end=request.judges_end)
         for side in range(2):
             judged_before = had[side][np.frombuffer(commits[side].numbers, np.uint64) - 1]
             skipped[side] = int(np.append(judged_before, False).argmin())
@@ -179,6 +180,23 @@ def _names(
         raise NotCompilable("a name comes twice")
     _require_equal_commits(*commits, kept[0][:count], kept[1])
     return IdentityJudgement(matched=count, lag=len(kept[0]) - count)
+
+
+def _require_equal_statements(
+    recordings: Sequence[ScannedRecording], had: Sequence[Flags], made: Plan, *, judges_end: bool
+) -> None:
+    """Refuse transactions that define judged tables in one log alone."""
+    found = []
+    judged = made.defined_by(is_target=False)
+    for log, flags in zip(recordings, had, strict=True):
+        kinds = log.names[~flags, KIND]
+        numbers = np.flatnonzero(~flags) + 1
+        singles = np.flatnonzero(kinds == SINGLE).tolist()
+        headers = {at: log.header(int(numbers[at])) for at in singles}
+        found.append({at for at, one in headers.items() if not judged.isdisjoint(one.defines)})
+    came = len(kinds)
+    if found[1] != {at for at in found[0] if judges_end or at < came}:
+        raise NotCompilable("a log lacks a statement on a table")
 
 
 def _had(log: ScannedRecording, other: ScannedRecording) -> Flags:

@@ -68,6 +68,9 @@ def longest_rising(numbers: list[int]) -> int:
 @pytest.mark.parametrize("seed", range(400))
 def test_names_show_what_plain_definitions_say(seed):
     source, target = drawn(Random(seed))
+    chance = Random(f"{seed} defines")
+    source, target = ([replace(c, defines=chance.random() < 0.3) for c in log]
+                      for log in (source, target))  # fmt: skip
     found = judge_identity(source, target)
     at_source = {commit.name: commit for commit in source}
     names = [commit.name for commit in target]
@@ -84,6 +87,14 @@ def test_names_show_what_plain_definitions_say(seed):
     assert found.lag == len(late)
     assert found.missing == [c.number for c in gaps if c.commit.changes]
     assert found.filtered == sum(not c.commit.changes for c in gaps)
+    of_name = {c.name: c for c in reversed(target)}
+    without = [c for c in came if not of_name[c.name].defines]
+    assert sorted(found.undefined) == sorted(c.number for c in (*gaps, *without) if c.defines)
+    assert found.defined_late == [c.number for c in late if c.defines]
+    alone = [
+        c for c in of_name.values() if c.name not in at_source or not at_source[c.name].defines
+    ]
+    assert sorted(found.defined_alone) == sorted(c.number for c in alone if c.defines)
     assert found.descents == sum(b < a for a, b in pairwise(order))
     assert found.to_move == len(order) - longest_rising(order)
     inverted = [
