@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from ci.pages.audit_json import SCHEMA_PATH, pages
+from paraply.adapters.binlog.input_files import require_consecutive
 from paraply.cli import main
 from paraply.commands.audit import exit_code, parse_workers
 from paraply.vocabulary.errors import ParaplyError
@@ -184,6 +185,36 @@ def test_text_dump_and_binary_log_cannot_be_one_stream(safe_log, tmp_path, capsy
     err = refused(capsys, safe_log, text)
     assert "P309" in err
     assert f"{text} is a text dump and {safe_log} is not" in err
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("bin.000001", "bin.000003"),
+        ("bin.000002", "bin.000001"),
+        ("bin.000001", "bin.000001"),
+        ("bin.000001", "bin.000002", "bin.000004.gz"),
+    ],
+)
+def test_files_with_a_gap_between_them_are_no_log(safe_log, tmp_path, capsys, names):
+    """The rows of the later one would differ from those that the earlier one left."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    files = [folder / name for name in names]
+    for file in files:
+        file.write_bytes(safe_log.read_bytes())
+    last = f"P112 {files[-1]}: is not the file that follows {files[-2]}"
+    assert last in refused(capsys, *files)
+    verify = ["verify", str(safe_log), "--target", *map(str, files)]
+    assert main(verify) == 3
+    assert last in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "names", [("bin.999999", "bin.1000000"), ("a/bin.000001", "b/bin.000003"), ("1", "3")]
+)
+def test_files_of_other_names_are_taken_as_given(names):
+    require_consecutive(names)
 
 
 def test_compiled_engine_refuses_by_name_what_it_cannot_read(tmp_path, capsys):
