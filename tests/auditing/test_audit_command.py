@@ -217,6 +217,11 @@ def test_files_of_other_names_are_taken_as_given(names):
     require_consecutive(names)
 
 
+@pytest.mark.parametrize("option", ["--start-gtid", "--stop-gtid"])
+def test_empty_name_does_not_stand_for_the_whole_log(safe_log, capsys, option):
+    assert f"P345 {option} '': it names no GTID" in refused(capsys, safe_log, option, "")
+
+
 def test_compiled_engine_refuses_by_name_what_it_cannot_read(tmp_path, capsys):
     text = tmp_path / "bin.txt"
     text.write_bytes(TEXT)
