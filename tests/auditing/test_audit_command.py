@@ -135,6 +135,19 @@ def test_files_are_one_stream_in_the_order_given(tmp_path, capsys):
     assert document["replay"]["before_images_missing"] == 0
 
 
+@pytest.mark.parametrize("engine", ["readable", "compiled"])
+@pytest.mark.parametrize(("cut", "verdict"), [(0, "violated"), (20, "unknown")])
+def test_rows_after_what_was_not_read_need_not_fit(tmp_path, capsys, engine, cut, verdict):
+    first, second = tmp_path / "bin.000001", tmp_path / "bin.000002"
+    write_log(first, SAFE)
+    write_log(second, [(1, 0, UPDATE, [(1, 8), (1, 9)])], ddl=False, first=5)
+    whole = first.read_bytes()
+    first.write_bytes(whole[: len(whole) - cut])
+    _, document = audited(capsys, first, second, "--engine", engine)
+    assert document["verdict"] == verdict
+    assert bool(document["replay"]["findings"]) == (verdict == "violated")
+
+
 def test_file_that_is_no_log_leaves_the_others_audited(safe_log, tmp_path, capsys):
     other = tmp_path / "notes.txt"
     other.write_text("nothing of the sort\n")
