@@ -11,7 +11,7 @@ from paraply.adapters.binlog.compiled.stream import CompiledStream
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.transaction_stream import LogFile
-from paraply.auditing.engines import COMPILED, MakeEngine, Step
+from paraply.auditing.engines import COMPILED, MakeEngine, Step, lacks_an_end
 from paraply.auditing.selected_batches import stretches
 from paraply.auditing.selection import Selector
 from paraply.properties.logs.audit import AuditOptions
@@ -77,6 +77,8 @@ class CompiledEngine:
     def read(self, sources: Sequence[LogFile]) -> Iterator[Step]:
         """Judge the sources' transactions; yield each step."""
         for source in sources:
+            if lacks_an_end(self.report):
+                self._judge.lose_rows()
             yield from self._judged(self._stream.scan_file(source))
 
     def finish(self) -> Iterator[Step]:

@@ -76,6 +76,14 @@ class Judge(Protocol):
     def observe(self, txn: LoggedTransaction) -> None:
         """Process the next transaction."""
 
+    def lose_rows(self) -> None:
+        """Forget the rows, which what was not read may have changed."""
+
+
+def lacks_an_end(report: LogReport) -> bool:
+    """Return whether the file before was not read to its end."""
+    return bool(report.files) and not report.files[-1].read_to_end
+
 
 class ReadableEngine:
     """The engine that decodes every row; it supports text dumps."""
@@ -121,6 +129,8 @@ class ReadableEngine:
         if self._is_text:
             yield from self._judged(read_text_transactions(sources, report=self.report))
         for source in () if self._is_text else sources:
+            if lacks_an_end(self.report):
+                self._judge.lose_rows()
             yield from self._judged(self._stream.read_file(source))
 
     def finish(self) -> Iterator[Step]:

@@ -19,7 +19,7 @@ from paraply.auditing.dump_age import DumpMoment
 from paraply.auditing.engines import ENGINES
 from paraply.auditing.pipeline import APPLIERS, AuditRequest, audit
 from paraply.auditing.predicting import predict
-from paraply.auditing.selection import Selection
+from paraply.auditing.selection import GTID_NOT_SELECTABLE, START, STOP, Selection
 from paraply.commands.audit_server import add_fetching, from_server
 from paraply.errors import MALFORMED_WORKERS, STDIN_TWICE, UNKNOWN_APPLIER, USAGE
 from paraply.file_arguments import (
@@ -133,12 +133,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--start-gtid",
         metavar="GTID",
-        default="",
         help="judge from this transaction on (MariaDB: one GTID per domain, with commas)",
     )
-    parser.add_argument(
-        "--stop-gtid", metavar="GTID", default="", help="judge up to this transaction"
-    )
+    parser.add_argument("--stop-gtid", metavar="GTID", help="judge up to this transaction")
     parser.add_argument(
         "--domain", metavar="N", type=int, help="judge the transactions of one MariaDB domain"
     )
@@ -290,9 +287,14 @@ def _rendered(option: str, result: AuditResult, *, strict: bool) -> str:
 
 
 def _selection(arguments: argparse.Namespace) -> Selection:
+    for option, given in ((START, arguments.start_gtid), (STOP, arguments.stop_gtid)):
+        if given == "":  # Of a variable that is not set: the whole log is not meant.
+            raise ParaplyError(
+                GTID_NOT_SELECTABLE, option=option, text="''", reason="it names no GTID"
+            )
     return Selection(
-        start_gtid=arguments.start_gtid,
-        stop_gtid=arguments.stop_gtid,
+        start_gtid=arguments.start_gtid or "",
+        stop_gtid=arguments.stop_gtid or "",
         domain=arguments.domain,
     )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from paraply.adapters.binlog.errors import UNREADABLE_FILE
+from paraply.adapters.binlog.input_files import require_consecutive
 from paraply.adapters.binlog.source import STANDARD_INPUT, Source, open_source
 from paraply.adapters.binlog.text.dump import is_text_dump
 from paraply.adapters.postgresql.capture import is_change_stream
@@ -38,8 +39,9 @@ class LogInput:
 def open_log(names: Sequence[str]) -> LogInput:
     """Open the files of one side.
 
-    Raises ``ParaplyError`` P101 (unreadable), P374 (mixed kinds).
+    Raises ``ParaplyError`` P101 (unreadable), P112 (a gap), P374 (mixed kinds).
     """
+    require_consecutive(names)
     looked_at = [_look_at(name) for name in names]
     kinds = {kind for _, kind in looked_at}
     if len(kinds) > 1:

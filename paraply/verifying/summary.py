@@ -136,7 +136,7 @@ def summed_up(
         judged.guessed_begin == NO_COMMON_BEGIN
         or _hinges_on_unread(judged, level_required, source, target)
         or _hinges_on_hidden(judged, level_required, source, target)
-        or _hinges_on_replaced(judged, source, target, request)
+        or bool(_replaced_apart(judged, source, target))
     )
     if is_doubtful and result.verdict is Verdict.VIOLATED:
         result.verdict = Verdict.UNKNOWN
@@ -193,15 +193,6 @@ def _hinges_on_hidden(judged: Judged, required: Level, source: Side, target: Sid
         return True
     missed = _missed(judged.judgement, required)
     return names.is_faultless and not any(target.number(at) < names.first_hidden for at in missed)
-
-
-def _hinges_on_replaced(judged: Judged, source: Side, target: Side, request: VerifyRequest) -> bool:
-    """Return whether rows that only one log replaces may explain the violation.
-
-    Where both logs have the same transactions from the same one on, one of them must be at fault.
-    """
-    is_same = judged.names is not None and not (source.skipped or target.skipped)
-    return not is_same and bool(_replaced_apart(judged, source, request))
 
 
 def _missed(judgement: Judgement, required: Level) -> list[int]:
@@ -420,15 +411,6 @@ def _unknown(judged: Judged, source: Side, target: Side, request: VerifyRequest)
                 for diagnostic in file.diagnostics
             ]
     found += _defined_in_one_log(judged, source, target, request)
-    for table in _replaced_apart(judged, source, request):
-        found.append(
-            Reason(
-                subject=table,
-                reason="TRUNCATE, DROP, RENAME or a change of partitions replaced its rows in one "
-                "log and not in the other: rows after it are not compared",
-                remedy="verify logs that both begin after that statement, or both end after it",
-            )
-        )
     if judged.guessed_begin == NO_COMMON_BEGIN:
         found.append(
             Reason(
@@ -451,6 +433,24 @@ def _unknown(judged: Judged, source: Side, target: Side, request: VerifyRequest)
     return found
 
 
+def _replaced_apart(judged: Judged, source: Side, target: Side) -> list[str]:
+    """Return tables whose rows only one log replaces, but for what the target is still to reach.
+
+    Names decide, where both logs have the same transactions from the same one on.
+    """
+    if judged.names is not None and not (source.skipped or target.skipped):
+        return []
+    judgement = judged.judgement
+    following = math.inf
+    if judgement.end is End.BEHIND and judgement.end_position is not None:
+        following = source.number(judgement.end_position + 1)
+    return [
+        table
+        for table, mine, theirs in judged.plan.replaced
+        if not (len(mine) > len(theirs) and mine[len(theirs)] > following)
+    ]
+
+
 _LOOK = "compare the tables on both servers; then judge logs that begin after the statement"
 
 
@@ -458,6 +458,13 @@ def _defined_in_one_log(
     judged: Judged, source: Side, target: Side, request: VerifyRequest
 ) -> Iterator[Reason]:
     """Yield statements of judged tables (TRUNCATE, ALTER) that only one log has."""
+    for table in _replaced_apart(judged, source, target):
+        yield Reason(
+            subject=table,
+            reason="TRUNCATE, DROP, RENAME or a change of partitions replaced its rows in one log "
+            "and not in the other: rows after it are not compared",
+            remedy=_LOOK,
+        )
     names = judged.names
     if names is None:
         return
@@ -473,22 +480,6 @@ def _defined_in_one_log(
                 reason=f"its statement on {tables} {reason}",
                 remedy=_LOOK,
             )
-
-
-def _replaced_apart(judged: Judged, source: Side, request: VerifyRequest) -> list[str]:
-    """Return tables whose rows only one log replaces, but for what the target is still to reach."""
-    judgement = judged.judgement
-    following = math.inf
-    if judgement.end is End.BEHIND and judgement.end_position is not None:
-        following = source.number(judgement.end_position + 1)
-    names = judged.names
-    late = [] if names is None or request.judges_end else names.defined_late
-    return [
-        table
-        for table, mine, theirs in judged.plan.replaced
-        if len(mine) <= len(theirs)
-        or not (mine[len(theirs)] > following or mine[len(theirs)] in late)
-    ]
 
 
 def _last_skipped(side: Side) -> str:

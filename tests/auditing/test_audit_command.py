@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from ci.pages.audit_json import SCHEMA_PATH, pages
+from paraply.adapters.binlog.input_files import require_consecutive
 from paraply.cli import main
 from paraply.commands.audit import exit_code, parse_workers
 from paraply.vocabulary.errors import ParaplyError
@@ -134,6 +135,19 @@ def test_files_are_one_stream_in_the_order_given(tmp_path, capsys):
     assert document["replay"]["before_images_missing"] == 0
 
 
+@pytest.mark.parametrize("engine", ["readable", "compiled"])
+@pytest.mark.parametrize(("cut", "verdict"), [(0, "violated"), (20, "unknown")])
+def test_rows_after_what_was_not_read_need_not_fit(tmp_path, capsys, engine, cut, verdict):
+    first, second = tmp_path / "bin.000001", tmp_path / "bin.000002"
+    write_log(first, SAFE)
+    write_log(second, [(1, 0, UPDATE, [(1, 8), (1, 9)])], ddl=False, first=5)
+    whole = first.read_bytes()
+    first.write_bytes(whole[: len(whole) - cut])
+    _, document = audited(capsys, first, second, "--engine", engine)
+    assert document["verdict"] == verdict
+    assert bool(document["replay"]["findings"]) == (verdict == "violated")
+
+
 def test_file_that_is_no_log_leaves_the_others_audited(safe_log, tmp_path, capsys):
     other = tmp_path / "notes.txt"
     other.write_text("nothing of the sort\n")
@@ -184,6 +198,41 @@ def test_text_dump_and_binary_log_cannot_be_one_stream(safe_log, tmp_path, capsy
     err = refused(capsys, safe_log, text)
     assert "P309" in err
     assert f"{text} is a text dump and {safe_log} is not" in err
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("bin.000001", "bin.000003"),
+        ("bin.000002", "bin.000001"),
+        ("bin.000001", "bin.000001"),
+        ("bin.000001", "bin.000002", "bin.000004.gz"),
+    ],
+)
+def test_files_with_a_gap_between_them_are_no_log(safe_log, tmp_path, capsys, names):
+    """The rows of the later one would differ from those that the earlier one left."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    files = [folder / name for name in names]
+    for file in files:
+        file.write_bytes(safe_log.read_bytes())
+    last = f"P112 {files[-1]}: is not the file that follows {files[-2]}"
+    assert last in refused(capsys, *files)
+    verify = ["verify", str(safe_log), "--target", *map(str, files)]
+    assert main(verify) == 3
+    assert last in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "names", [("bin.999999", "bin.1000000"), ("a/bin.000001", "b/bin.000003"), ("1", "3")]
+)
+def test_files_of_other_names_are_taken_as_given(names):
+    require_consecutive(names)
+
+
+@pytest.mark.parametrize("option", ["--start-gtid", "--stop-gtid"])
+def test_empty_name_does_not_stand_for_the_whole_log(safe_log, capsys, option):
+    assert f"P345 {option} '': it names no GTID" in refused(capsys, safe_log, option, "")
 
 
 def test_compiled_engine_refuses_by_name_what_it_cannot_read(tmp_path, capsys):

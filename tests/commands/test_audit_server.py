@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,9 @@ from paraply.adapters.servers import (
     find_mariadb,
     find_mysql,
 )
-from paraply.adapters.servers.binlog_dump import LogPlace, dump_log, newest_logs
-from paraply.adapters.servers.errors import STATEMENT_FAILED
+from paraply.adapters.servers.binlog_dump import LogPlace, dump_log, log_end, newest_logs
+from paraply.adapters.servers.errors import SERVER_UNREACHABLE, STATEMENT_FAILED
+from paraply.adapters.servers.unprivileged import give, server_account
 from paraply.cli import main
 from paraply.vocabulary.errors import ParaplyError
 from tests.verifying.watch.sent_logs import answered
@@ -176,6 +178,18 @@ def test_server_without_logs_is_an_error_with_a_remedy(answer, monkeypatch):
     assert "REPLICATION CLIENT" in raised.value.remedy
 
 
+def test_rights_are_no_remedy_where_there_is_no_connection():
+    server = Server({})
+
+    def refused(statement):
+        raise ParaplyError(SERVER_UNREACHABLE, reason="'pynacl' package is required")
+
+    server.query = refused
+    for asks in (log_end, partial(newest_logs, bytes_max=1)):
+        with pytest.raises(ParaplyError, match=r"P614 .*pynacl"):
+            asks(server)
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
@@ -197,15 +211,25 @@ def test_options_that_do_not_go_together_are_refused(
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("find", [find_mariadb, find_mysql])
-def test_running_server_is_audited_from_its_first_log_on(find, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("find", "encrypts"), [(find_mariadb, False), (find_mariadb, True), (find_mysql, False)]
+)
+def test_running_server_is_audited_from_its_first_log_on(find, encrypts, tmp_path, capsys):
     try:
         installation = find()
     except ParaplyError as reason:
         pytest.skip(f"{reason.text}; {reason.remedy}")
     report = tmp_path / "report.json"
     with ServerRoom() as room:
-        server = room.start(installation)
+        keys = room.directory / "keys"
+        keys.write_text("1;" + "a5" * 32)
+        give(keys, server_account())
+        options = [
+            "--plugin-load-add=file_key_management",
+            f"--file-key-management-filename={keys}",
+            "--encrypt-binlog=ON",
+        ]
+        server = room.start(installation, options=options if encrypts else [])
         grant = "BINLOG MONITOR" if server.is_mariadb else "REPLICATION CLIENT"
         server.run(
             [

@@ -61,6 +61,11 @@ UNDECODED_ROWS = register(
     "rows of {table} were skipped: {reason}",
     "nothing is known of these rows; decode the file with the server's own mysqlbinlog -v",
 )
+NOT_THE_NEXT_FILE = register(
+    "P112",
+    "is not the file that follows {previous}",
+    "give each file of a log once and in order, and judge parts with a gap between them apart",
+)
 MIXED_INPUT = register(
     "P309",
     "{text} is a text dump and {binary} is not",

@@ -73,6 +73,7 @@ class HeaderFlag:
     RELAY_LOG = 0x40
     """The replica's own event."""
     IGNORABLE = 0x80
+    """May be skipped, as START_ENCRYPTION in a log that its server sends decrypted."""
 
 
 _NAMES = {int(kind): kind.name for kind in EventType}

@@ -158,7 +158,7 @@ class BinlogReader:
                 stored = _CRC.unpack_from(body, len(body) - CHECKSUM_BYTES)[0]
                 if computed != stored:
                     raise self._checksum_error(header, stored, computed)
-            if code == start_encryption:
+            if code == start_encryption and not flags & HeaderFlag.IGNORABLE:
                 raise self.error(ENCRYPTED_LOG, offset, scheme="MariaDB START_ENCRYPTION event")
             yield RawEvent(header, body[extra_header : len(body) - trailer])
 

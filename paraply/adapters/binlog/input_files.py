@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from paraply.adapters.binlog.errors import MIXED_INPUT, UNREADABLE_FILE
+from paraply.adapters.binlog.errors import MIXED_INPUT, NOT_THE_NEXT_FILE, UNREADABLE_FILE
 from paraply.adapters.binlog.source import Source, open_source
 from paraply.adapters.binlog.text.dump import is_text_dump
 from paraply.adapters.remote_files import is_url, path_of, size_of
@@ -30,17 +32,32 @@ class InputFiles:
 def open_inputs(names: Sequence[str]) -> InputFiles:
     """Return the files ready to read.
 
-    Raises ``ParaplyError`` P101 for a mistyped name, immediately, and P309 for mixed text dumps and
-    binary logs.
+    Raises ``ParaplyError`` P101 for a mistyped name, immediately, P112 for files of one log with a
+    gap, and P309 for mixed text dumps and binary logs.
     """
     for name in names:
         _require_readable(name)
+    require_consecutive(names)
     looked_at = [_look_at(name) for name in names]
     texts = [name for name, (_, is_text) in zip(names, looked_at, strict=True) if is_text]
     if texts and len(texts) < len(names):
         binary = next(name for name in names if name not in texts)
         raise ParaplyError(MIXED_INPUT, text=texts[0], binary=binary)
     return InputFiles(sources=tuple(source for source, _ in looked_at), is_text=bool(texts))
+
+
+_NUMBERED = re.compile(r"(.+)\.(\d{6,7})(?:\.gz|\.zst)?")
+"""As servers name the files of one log, packed or not."""
+
+
+def require_consecutive(names: Sequence[str]) -> None:
+    """Raise ``ParaplyError`` P112 where two files of one folder and name do not follow each other.
+
+    Rows and clocks of the later one would be judged by those of another time.
+    """
+    for one, other in pairwise(map(_NUMBERED.fullmatch, names)):
+        if one and other and one[1] == other[1] and int(one[2]) + 1 != int(other[2]):
+            raise ParaplyError(NOT_THE_NEXT_FILE, where=other[0], previous=one[0])
 
 
 def bytes_total(names: Sequence[str]) -> int | None:

@@ -53,6 +53,7 @@ _KNOWN_CONTEXT = frozenset(
     {
         EventType.INTVAR, EventType.RAND, EventType.USER_VAR, EventType.APPEND_BLOCK,
         EventType.DELETE_FILE, EventType.BEGIN_LOAD_QUERY, EventType.IGNORABLE,
+        EventType.START_ENCRYPTION,
     }
 )  # fmt: skip
 

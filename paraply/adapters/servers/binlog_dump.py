@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from paraply.adapters.servers.errors import DUMP_REFUSED, LOG_THERE
+from paraply.adapters.servers.errors import DUMP_REFUSED, LOG_THERE, SERVER_UNREACHABLE
 from paraply.adapters.servers.reachable import Reachable
 from paraply.vocabulary.errors import ParaplyError
 
@@ -58,7 +58,14 @@ def log_end(server: Reachable) -> LogPlace:
         if rows:
             return LogPlace(file=str(rows[0][0]), offset=int(rows[0][1]))
         raise ParaplyError(DUMP_REFUSED, where=server.name, reason="it writes no binary log")
-    raise ParaplyError(DUMP_REFUSED, where=server.name, reason=refused.text) from refused
+    raise _no_log(server, refused) from refused
+
+
+def _no_log(server: Reachable, refused: ParaplyError) -> ParaplyError:
+    """Return why there is no log; rights do not matter where there is no connection."""
+    if refused.error is SERVER_UNREACHABLE:
+        return refused
+    return ParaplyError(DUMP_REFUSED, where=server.name, reason=refused.text)
 
 
 LIST_LOGS = "SHOW BINARY LOGS"
@@ -72,7 +79,7 @@ def newest_logs(server: Reachable, bytes_max: int) -> list[LogPlace]:
     try:
         rows = server.query(LIST_LOGS)
     except ParaplyError as refused:
-        raise ParaplyError(DUMP_REFUSED, where=server.name, reason=refused.text) from refused
+        raise _no_log(server, refused) from refused
     chosen: list[LogPlace] = []
     total = 0
     for name, size, *_ in reversed(rows):

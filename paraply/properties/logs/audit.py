@@ -90,6 +90,10 @@ class Auditor:
         self._safety.remember(seen, touches)
         self._replay.observe(txn)
 
+    def lose_rows(self) -> None:
+        """Forget the rows, which what was not read may have changed."""
+        self._replay.lose_all()
+
     def settle(self) -> None:
         """Store the counts for :mod:`paraply.properties.logs.parts`."""
 

@@ -109,6 +109,10 @@ class RowFollower:
         part.findings = part.moved(transactions_before)
         return part, border
 
+    def lose_rows(self) -> None:
+        """Forget the rows, which what was not read may have changed."""
+        self.replay.lose_all()
+
     def observe(self, txn: LoggedTransaction) -> None:
         """Replay the next transaction."""
         self.transactions += 1

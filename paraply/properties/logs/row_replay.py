@@ -285,6 +285,10 @@ class RowReplay:
         elif self._prepared.forgotten:
             self._lose_all()
 
+    def lose_all(self) -> None:
+        """Forget all rows."""
+        self._lose_all()
+
     def _lose_all(self) -> None:
         self._state.reset_all()
 

@@ -121,6 +121,16 @@ def test_encryption_event_ends_what_can_be_read_and_keeps_what_was():
     assert caught.value.where == f"bin.000001:{offset}"
 
 
+def test_log_that_its_server_sent_decrypted_is_read():
+    """MariaDB leaves the event in the log, and marks it as one that may be skipped."""
+    writer = _small_log(server_version="10.11.19-MariaDB")
+    writer.event(164, b"\1\1\0\0\0" + bytes(12), flags=0x80)
+    writer.query("COMMIT")
+    seen = []
+    _collect(BinlogReader(source_of(writer.data)), seen)
+    assert seen == ["FORMAT_DESCRIPTION", "QUERY", "XID", "START_ENCRYPTION", "QUERY"]
+
+
 def _collect(reader, seen):
     for event in reader.raw_events():
         seen.append(event.header.name)
