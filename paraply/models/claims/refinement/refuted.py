@@ -104,11 +104,12 @@ REFUTED_OF_REFINEMENT = (
         elsewhere="The map is at fault here, not the group: a refusal has no cause in it.",
     ),
     Counterexample(
-        id="C138", title="in a group, LC lacks the numbers of its rows' items: no applier has it",
-        system=variant_of_group_in_parallel_applier(group=InParallel(covers_items=False)),
+        id="C138", title="in a group, LC of a transaction without write set is only the window: no "
+        "applier has it",
+        system=variant_of_group_in_parallel_applier(group=InParallel(fences=False)),
         statement="every_step_is_matched", scope=MEMBERS, steps=8,
-        source="WL#8440 AL1 step 3a",
-        elsewhere="The mutant `last_committed_is_one_parent` of the reference (C04).",
+        source="WL#8440 AL1 step 1 and EX4",
+        elsewhere="The stamps `wl8440_literal` of the reference (C01).",
     ),
     Counterexample(
         id="C139", title="a map that takes a session's engine commit for a worker's",
