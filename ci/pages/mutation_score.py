@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from ci.pages import judge_score, named_score
@@ -20,6 +20,8 @@ from paraply.exploring.generated.reference import CUT_SHORT
 
 PAGE = "docs/mutation-score.md"
 RECORDS = ROOT / "docs/mutation-score.jsonl"
+LATER = ROOT / "docs/mutation-score-later.jsonl"
+"""A sample that later properties judged, by ``python -m ci.mutation --publish --later``."""
 AGAIN = ROOT / "docs/mutation-score-again.jsonl"
 """Today's fates of survivors and noticed mutants, by ``python -m ci.mutation.again``."""
 NOT_CAUGHT = frozenset({"survived", "noticed"})
@@ -41,7 +43,11 @@ def page(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> str:
     """Return the page; ``note`` has the numbers of the whole."""
     return filled(
         PAGE,
-        {"reference": _section(note, fates), "reference-survivors": _survivors(fates)}
+        {
+            "reference": _section(note, fates),
+            "reference-later": _later(*read_records(LATER), {one["name"] for one in fates}),
+            "reference-survivors": _survivors(fates),
+        }
         | judge_score.blocks()
         | named_score.blocks(),
     )
@@ -65,6 +71,21 @@ def _section(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> list[str]
         f"{counts['same']:,} that are the same in every drawn run.",
         "",
         *fate_tables(valid, MEANINGS, alone="by a property alone"),
+    ]
+
+
+def _later(
+    note: Mapping[str, Any], fates: Sequence[Mapping[str, Any]], known: Set[str]
+) -> list[str]:
+    """Return the scores of a later sample, also of its mutants that the first one lacks."""
+    counts = Counter(one["fate"] for one in fates)
+    new = [one for one in fates if one["name"] not in known]
+    of_new = Counter(one["fate"] for one in new)
+    return [
+        f"{len(fates):,} of {note['total']:,} mutants of a random order of seed {note['seed']}, "
+        f"judged by later properties: the score is **{score(counts)}**, by a property alone "
+        f"**{caught_alone(counts)}**. {len(new):,} of them are not among those above: **"
+        f"{score(of_new)}**, by a property alone **{caught_alone(of_new)}**."
     ]
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from paraply.adapters.binlog.compiled_gains import gains_by_kernels
 from paraply.adapters.binlog.event_types import event_name
 from paraply.adapters.binlog.input_files import InputFiles, bytes_total, open_inputs
 from paraply.adapters.binlog.keys.builder import KeyBuilder
@@ -33,7 +34,6 @@ from paraply.properties.logs.dependency_safety import VIOLATIONS_MAX
 from paraply.properties.logs.overlap_rules import RULES
 from paraply.vocabulary.audit_result import AuditResult, FileSummary, Reason
 from paraply.vocabulary.errors import ParaplyError
-from paraply.vocabulary.kernel_cache import has_kernels
 from paraply.vocabulary.not_compilable import NotCompilable
 from paraply.vocabulary.verdict import Verdict, combine
 
@@ -44,11 +44,6 @@ RANGE_ASSUMPTIONS = (
     "and no pair with a transaction outside was judged",
     "a part of the log is judged in one piece",
 )
-
-COMPILED_BYTES_MIN = 1 << 20
-"""Below this loading the compiled engine does not pay."""
-COMPILING_BYTES_MIN = 64 << 20
-"""The same while its kernels are not compiled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,11 +207,7 @@ def may_compile(request: AuditRequest) -> bool:
 
 
 def _is_large(size: int | None) -> bool:
-    package = Path(__file__).resolve().parents[1]
-    kept = has_kernels(
-        package / "adapters" / "binlog" / "compiled", package / "properties" / "logs" / "compiled"
-    )
-    return size is not None and size >= (COMPILED_BYTES_MIN if kept else COMPILING_BYTES_MIN)
+    return size is not None and gains_by_kernels(size, "logs")
 
 
 def summed_up(

@@ -22,7 +22,7 @@ from paraply.vocabulary.audit_result import AuditResult, Prediction
 from paraply.vocabulary.collector import without_collector
 from paraply.vocabulary.verdict import Verdict
 
-EXTENT = Extent(transactions_max=2_000, rows_max=20_000)
+EXTENT = Extent(transactions_max=2_000, rows_max=10_000)
 """The part of a log that is simulated: a second or two."""
 WORKERS_MAX = 64
 WORKERS = 8

@@ -67,6 +67,13 @@ class TablePair:
     key: tuple[int, ...]
     epochs: int
     """Epochs in both logs."""
+    part: str = ""
+    """Columns that only some layouts have: their rows are judged beside those of the table."""
+
+    @property
+    def name(self) -> str:
+        """Return the source table, with the columns of a part."""
+        return f"{self.source} ({self.part})" if self.part else self.source
 
 
 @dataclass(slots=True, kw_only=True)
@@ -199,6 +206,7 @@ def plan(source: Recording, target: Recording, rules: Rules, *, same_log: bool) 
             made.unknown.append((table, "some of its rows cannot be decoded", "see the files"))
         elif pair is not None:
             made.pairs.append(pair)
+            made.pairs += _parts(made, rule, pair, mine[table], theirs[name])
     if not same_log:
         made.bookkeeping = sorted(theirs.keys() - taken)
     if not taken:
@@ -313,6 +321,8 @@ def _columns(
             made.unknown.append((f"{rule.source}.{name}", reason, remedy))
         else:
             columns.append(ColumnPair(source=name, target=to, cast=cast))
+    partly = _partly_common(rule, mine, theirs)
+    seen.update(partly)
     left_out = [n for n in mine[0].columns if n not in seen]
     targets = {pair.target for pair in columns} | {rule.renamed.get(n, n) for n in seen}
     added = [n for n in theirs[-1].columns if n not in targets]
@@ -323,6 +333,80 @@ def _columns(
                 + ", ".join(names)
             )
     return columns
+
+
+def _partly_common(
+    rule: TableRule, mine: Sequence[Layout], theirs: Sequence[Layout]
+) -> dict[str, str]:
+    """Return the columns that some layouts of both logs have, and others of either lack."""
+    if rule.columns:
+        return {}
+    found = {}
+    for name in dict.fromkeys(name for layout in mine for name in layout.columns):
+        to = rule.renamed.get(name, name)
+        having = [name in layout.columns for layout in mine]
+        having_too = [to in layout.columns for layout in theirs]
+        is_whole = all(having) and all(having_too)
+        if any(having_too) and not is_whole and not {name, to} & rule.leave_out:
+            found[name] = to
+    return found
+
+
+def _parts(
+    made: Plan, rule: TableRule, pair: TablePair, mine: Sequence[Layout], theirs: Sequence[Layout]
+) -> list[TablePair]:
+    """Return pairs of the columns that ALTER TABLE adds or drops in both logs at one place.
+
+    A row's values in them have a history of their own, beside the columns that it always has.
+    """
+    groups: dict[tuple[bool, ...], list[ColumnPair]] = {}
+    mine = [layout for layout in mine if layout.epoch < pair.epochs]
+    theirs = [layout for layout in theirs if layout.epoch < pair.epochs]
+    for name, to in _partly_common(rule, mine, theirs).items():
+        sides = (
+            [layout for layout in mine if name in layout.columns],
+            [layout for layout in theirs if to in layout.columns],
+        )
+        cast = rule.casts.get(name, "")
+        reason = _why_left_out(name, to, *sides, cast)
+        if not _change_together(_stretches(mine, name), _stretches(theirs, to)):
+            reason = "only some layouts have it, and the logs do not show that both got or lost "
+            reason += "it at one place"
+        if reason:
+            remedy = "verify logs that begin after ALTER TABLE, or leave it out"
+            made.unknown.append((f"{rule.source}.{name}", reason, remedy))
+        else:
+            having = tuple(name in layout.columns for layout in mine)
+            groups.setdefault(having, []).append(ColumnPair(source=name, target=to, cast=cast))
+    identity = [pair.columns[at] for at in pair.key] or list(pair.columns)
+    return [
+        replace(
+            pair,
+            columns=(*identity, *columns),
+            key=tuple(range(len(pair.key))),
+            part=", ".join(column.source for column in columns),
+        )
+        for columns in groups.values()
+    ]
+
+
+_Stretches = list[tuple[int, bool, int]]
+"""Epoch, whether a column is there, and row changes."""
+
+
+def _stretches(layouts: Sequence[Layout], name: str) -> _Stretches:
+    found: _Stretches = []
+    for layout in layouts:
+        has, rows = name in layout.columns, layout.rows
+        if found and found[-1][:2] == (layout.epoch, has):
+            rows += found.pop()[2]
+        found.append((layout.epoch, has, rows))
+    return found
+
+
+def _change_together(mine: _Stretches, theirs: _Stretches) -> bool:
+    """Return whether as many row changes come before each change; either log may end earlier."""
+    return mine[:-1] == theirs[:-1] and mine[-1][:2] == theirs[-1][:2]
 
 
 def _why_left_out(

@@ -30,7 +30,7 @@ def new_secret() -> bytes:
 @dataclass(slots=True)
 class _Projection:
     table: tuple[str, int]
-    """Source table and epoch."""
+    """Name of the pair, and epoch."""
     columns: tuple[tuple[int, Cast | None], ...]
     key: tuple[int, ...]
 
@@ -53,12 +53,15 @@ class Normaliser:
     def __init__(self, recording: Recording, plan: Plan, secret: bytes, *, is_target: bool) -> None:
         # A row's next image before is its last one after, and keys recur.
         self._print = lru_cache(maxsize=REMEMBERED)(partial(fingerprint, secret))
-        self._projections: dict[int, _Projection] = {}
-        by_table = {pair.target if is_target else pair.source: pair for pair in plan.pairs}
+        self._projections: dict[int, list[_Projection]] = {}
         for at, layout in enumerate(recording.layouts):
-            pair = by_table.get(layout.table)
-            if pair is not None and layout.epoch < pair.epochs:
-                self._projections[at] = _projection(layout, pair, is_target=is_target)
+            self._projections[at] = [
+                _projection(layout, pair, is_target=is_target)
+                for pair in plan.pairs
+                if layout.table == (pair.target if is_target else pair.source)
+                and layout.epoch < pair.epochs
+                and _has_all(layout, pair, is_target=is_target)
+            ]
 
     def commit(self, stored: Rows) -> Commit:
         """Return a transaction's net changes."""
@@ -90,31 +93,32 @@ class Normaliser:
     ) -> tuple[dict[tuple[object, ...], _Net], dict[tuple[object, ...], int]]:
         nets: dict[tuple[object, ...], _Net] = {}
         copies: dict[tuple[object, ...], int] = {}
-        for at, before, after in stored:
-            projection = self._projections.get(at)
-            if projection is None:
+        judged = (
+            (projection, row, is_after)
+            for at, before, after in stored
+            for projection in self._projections[at]
+            for row, is_after in ((before, False), (after, True))
+            if row is not None
+        )
+        for projection, row, is_after in judged:
+            image = projection.image(row)
+            name: tuple[object, ...]
+            if not projection.key:
+                name = (*projection.table, "copies", image)
+                copies[name] = copies.get(name, 0) + (1 if is_after else -1)
                 continue
-            for row, is_after in ((before, False), (after, True)):
-                if row is None:
-                    continue
-                image = projection.image(row)
-                name: tuple[object, ...]
-                if not projection.key:
-                    name = (*projection.table, "copies", image)
-                    copies[name] = copies.get(name, 0) + (1 if is_after else -1)
-                    continue
-                name = (*projection.table, tuple(image[i] for i in projection.key))
-                net = nets.get(name)
-                if is_after:
-                    if net is None:
-                        net = nets[name] = _Net(None, None)
-                    net.after = image
-                else:
-                    if net is None:
-                        net = nets[name] = _Net(image, None)
-                        net.seen.add(image)
-                    net.after = None
-                net.seen.add(net.after if is_after else None)
+            name = (*projection.table, tuple(image[i] for i in projection.key))
+            net = nets.get(name)
+            if is_after:
+                if net is None:
+                    net = nets[name] = _Net(None, None)
+                net.after = image
+            else:
+                if net is None:
+                    net = nets[name] = _Net(image, None)
+                    net.seen.add(image)
+                net.after = None
+            net.seen.add(net.after if is_after else None)
         return nets, copies
 
     def rows(self, stored: Rows) -> Iterator[tuple[Key, RowChangeShown]]:
@@ -147,9 +151,15 @@ class RowChangeShown:
     is_whole: bool = False
 
 
+def _has_all(layout: Layout, pair: TablePair, *, is_target: bool) -> bool:
+    return all(
+        (column.target if is_target else column.source) in layout.columns for column in pair.columns
+    )
+
+
 def _projection(layout: Layout, pair: TablePair, *, is_target: bool) -> _Projection:
     return _Projection(
-        table=(pair.source, layout.epoch),
+        table=(pair.name, layout.epoch),
         columns=tuple(
             (
                 layout.columns.index(column.target if is_target else column.source),

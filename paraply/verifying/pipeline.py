@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 
+from paraply.adapters.binlog.compiled_gains import gains_by_kernels
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.source import STANDARD_INPUT
 from paraply.adapters.postgresql.pgoutput import lsn_number
@@ -32,16 +32,11 @@ from paraply.verifying.showing import RowsShown, Side, keys_to_show
 from paraply.verifying.summary import NO_COMMON_BEGIN, Copied, Judged, summed_up
 from paraply.verifying.timing import Progress
 from paraply.vocabulary.errors import ParaplyError
-from paraply.vocabulary.kernel_cache import has_kernels
 from paraply.vocabulary.not_compilable import NotCompilable
 
 SAME_SHARE_MIN = 0.5
 """Share of common names in the shorter log."""
 ENGINES = ("auto", READABLE := "readable")
-COMPILED_BYTES_MIN = 1 << 20
-"""Of both logs; below this, loading the compiled engine does not pay."""
-COMPILING_BYTES_MIN = 64 << 20
-"""The same while its kernels are not compiled."""
 PART_BYTES = 1 << 30
 """Of a part that a task of Spark reads, in some ten seconds."""
 
@@ -155,13 +150,7 @@ def _not_compiled(request: VerifyRequest, *, is_large: bool = False) -> str:
     sizes = [_size(name) for name in (*request.source, *request.target)]
     if None in sizes:
         return "only regular files are cut"
-    package = Path(__file__).resolve().parents[1]
-    kept = has_kernels(
-        package / "adapters" / "binlog" / "compiled",
-        package / "properties" / "two_logs" / "compiled",
-    )
-    least = COMPILED_BYTES_MIN if kept else COMPILING_BYTES_MIN
-    if not is_large and sum(filter(None, sizes)) < least:
+    if not is_large and not gains_by_kernels(sum(filter(None, sizes)), "two_logs"):
         return "the logs are small"
     return "" if find_spec("numba") is not None else "the library numba is not installed"
 
@@ -312,6 +301,7 @@ def _names(source: Side, target: Side) -> tuple[IdentityJudgement | None, Copied
                     commit=changes,
                     group=header.domain,
                     session=header.session,
+                    hides_rows=header.hides_rows,
                 )
 
     if not (source.recording.has_gtids and target.recording.has_gtids):

@@ -21,6 +21,7 @@ from paraply.adapters.binlog.table_map import TableMap
 from paraply.adapters.binlog.text.dump import read_text_transactions
 from paraply.adapters.binlog.transactions import read_transactions
 from paraply.adapters.postgresql.capture import read_stream
+from paraply.properties.logs.statement_tables import get_statement_tables
 from paraply.verifying.inputs import InputKind, LogInput
 from paraply.vocabulary.log import (
     ABSENT,
@@ -52,6 +53,8 @@ class Header(NamedTuple):
     is_initial_copy: bool = False
     """The name is then that of a replication origin and its position."""
     session: int | None = None
+    hides_rows: bool = False
+    """Whether it may have changed rows that the log does not show."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -87,6 +90,8 @@ class Recording:
         """Tables with undecodable rows."""
         self.notes: dict[str, str] = {}
         """Reasons for missing rows, with their first place."""
+        self.hides_rows = False
+        """Whether a transaction does."""
         self.bytes_read = 0
         self.times_us = array("q")
         """Microseconds since 1970; some logs have whole seconds."""
@@ -203,7 +208,8 @@ class Recorder:
         self._current: dict[tuple[str, int], int] = {}
         self.epochs: dict[str, int] = {}
         self.rows_since: set[str] = set()
-        self._prepared: dict[str, Rows] = {}
+        self._prepared: dict[str, tuple[Rows, bool]] = {}
+        """Rows, and whether there are hidden ones."""
 
     def take(self, txn: LoggedTransaction) -> None:
         """Add the next transaction."""
@@ -211,39 +217,52 @@ class Recorder:
         recording.transactions += 1
         recording.undecoded |= txn.undecoded_tables
         place = str(txn.start)
-        self._note_what_has_no_rows(txn, place)
+        hides_rows = self._note_what_has_no_rows(txn, place)
+        recording.hides_rows |= hides_rows
         for sql in txn.schema_statements:
             self._take_ddl(sql, txn.default_schema)
         if not txn.complete:
             return  # Without its end in the log it may never have been committed.
-        rows = tuple(self._stored(change) for change in txn.rows)
+        rows = tuple(self._stored(change) for change in txn.lasting_rows)
         recording.changes += len(rows)
         if "prepared_xa" in txn.flags:
-            self._prepared[txn.xa_id] = rows
-            rows = ()
+            self._prepared[txn.xa_id] = rows, hides_rows
+            rows, hides_rows = (), False
         elif "completed_xa" in txn.flags:
-            prepared = self._prepared.pop(txn.xa_id, ())
+            prepared, hid_rows = self._prepared.pop(txn.xa_id, ((), False))
             if not _rolls_back(txn):
-                rows = prepared + rows
+                rows, hides_rows = prepared + rows, hides_rows or hid_rows
         recording.has_gtids = recording.has_gtids and bool(txn.gtid)
         recording.append(
             Header(
-                txn.gtid or place, place, txn.domain or 0, "initial_copy" in txn.flags, txn.session
+                name=txn.gtid or place,
+                place=place,
+                domain=txn.domain or 0,
+                is_initial_copy="initial_copy" in txn.flags,
+                session=txn.session,
+                hides_rows=hides_rows,
             ),
             txn.committed_at_us or txn.event_time_s * 1_000_000,
             rows,
         )
 
-    def _note_what_has_no_rows(self, txn: LoggedTransaction, place: str) -> None:
+    def _note_what_has_no_rows(self, txn: LoggedTransaction, place: str) -> bool:
+        """Return whether it may have changed rows without them."""
         notes = self._recording.notes
-        if txn.kind is LoggedKind.STATEMENT:
-            notes.setdefault("changes are logged as statements, without their rows", place)
-        elif txn.kind is LoggedKind.INCIDENT:
+        is_incident = txn.kind is LoggedKind.INCIDENT
+        is_statement = txn.kind is LoggedKind.STATEMENT or (
+            not txn.rows
+            and any(
+                get_statement_tables(sql, txn.default_schema).fills for sql in txn.schema_statements
+            )
+        )
+        if is_incident:
             notes.setdefault("the server lost events (INCIDENT)", place)
-        if "partly_rolled_back" in txn.flags:
-            notes.setdefault("a transaction was rolled back in part", place)
+        elif is_statement:
+            notes.setdefault("changes are logged as statements, without their rows", place)
         if not txn.complete:
             notes.setdefault("a transaction without an end is not judged", place)
+        return is_incident or is_statement
 
     def _take_ddl(self, sql: str, default_schema: str) -> None:
         statement = self._registry.observe_statement(sql, default_schema)
@@ -254,8 +273,8 @@ class Recorder:
             names = [name.within(default_schema) for pair in statement.pairs for name in pair]
         elif isinstance(statement, DropDatabase):
             names = [n for n in self.rows_since if n.partition(".")[0] == statement.name]
-        else:
-            names = truncated_tables(sql, default_schema)
+        elif (named := get_statement_tables(sql, default_schema)).verb == "TRUNCATE":
+            names = [name for name in self.rows_since if name.lower() == named.target]
         for name in names:
             if name in self.rows_since:
                 self.rows_since.remove(name)
@@ -323,17 +342,6 @@ def identifying_key(schema: TableSchema) -> tuple[str, ...] | None:
         if is_whole and (unique.name == "PRIMARY" or not any(c.nullable for c in columns)):
             return tuple(column.name.lower() for column in columns)
     return () if schema.keys_known and schema.keys_complete else None
-
-
-def truncated_tables(sql: str, default_schema: str) -> list[str]:
-    """Return the table of a TRUNCATE statement."""
-    words = sql.replace("`", "").replace(";", " ").split()
-    if not words or words[0].upper() != "TRUNCATE":
-        return []
-    rest = words[2:] if len(words) > 2 and words[1].upper() == "TABLE" else words[1:]
-    if not rest:
-        return []
-    return [rest[0] if "." in rest[0] else f"{default_schema}.{rest[0]}"]
 
 
 def _rolls_back(txn: LoggedTransaction) -> bool:

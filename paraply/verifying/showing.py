@@ -106,7 +106,7 @@ class RowsShown:
 
     def __init__(self, source: Side, target: Side, plan: Plan, keys: Iterable[Key]) -> None:
         self._columns = {
-            pair.source: [column.source for column in pair.columns] for pair in plan.pairs
+            pair.name: [column.source for column in pair.columns] for pair in plan.pairs
         }
         self._sides = (source, target)
         wanted = frozenset(keys)

@@ -131,8 +131,11 @@ def summed_up(
         timeline=judged.progress.timeline(),
     )
     result.verdict = _verdict(result, judged)
-    is_doubtful = judged.guessed_begin == NO_COMMON_BEGIN or _hinges_on_unread(
-        judged, REQUIREMENTS[required], source, target
+    level_required = REQUIREMENTS[required]
+    is_doubtful = (
+        judged.guessed_begin == NO_COMMON_BEGIN
+        or _hinges_on_unread(judged, level_required, source, target)
+        or _hinges_on_hidden(judged, level_required, source, target)
     )
     if is_doubtful and result.verdict is Verdict.VIOLATED:
         result.verdict = Verdict.UNKNOWN
@@ -173,8 +176,27 @@ def _hinges_on_unread(judged: Judged, required: Level, source: Side, target: Sid
     elif not is_source_read:
         is_early = required is Level.PREFIX and judgement.left_early
         return not (is_early and all(map(_is_read, sources[:-1])))
-    missed = (one.target for one in judgement.witnesses if Level.FINAL < one.missed <= required)
-    return not any(target.number(at) < first for at in missed)
+    return not any(target.number(at) < first for at in _missed(judgement, required))
+
+
+def _hinges_on_hidden(judged: Judged, required: Level, source: Side, target: Side) -> bool:
+    """Return whether changes without rows in a log may explain the violation.
+
+    They explain no transaction that is missing, errant or applied again, and none with rows that
+    differ.
+    """
+    if not (source.recording.hides_rows or target.recording.hides_rows):
+        return False
+    names = judged.names
+    if names is None or required is Level.FINAL:
+        return True
+    missed = _missed(judged.judgement, required)
+    return names.is_faultless and not any(target.number(at) < names.first_hidden for at in missed)
+
+
+def _missed(judgement: Judgement, required: Level) -> list[int]:
+    """Return the places of the target's first states that miss a level up to the required one."""
+    return [one.target for one in judgement.witnesses if Level.FINAL < one.missed <= required]
 
 
 def _is_read(file: FileReport) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, is_dataclass
 from enum import Enum
 from hashlib import blake2b
+from itertools import chain
 
 from paraply.vocabulary.keys import ConflictKey
 
@@ -88,7 +90,7 @@ class LoggedKind(Enum):
     DDL = "ddl"
     """Also changes of accounts and server objects."""
     STATEMENT = "statement"
-    """Keys are unknown without rows."""
+    """Keys are unknown without rows. Also in XA transactions, and beside temporary tables."""
     XA = "xa"
     """PREPARE (has the rows), COMMIT or ROLLBACK."""
     VIEW_CHANGE = "view_change"
@@ -171,6 +173,8 @@ class LoggedTransaction:
     event_time_s: int = 0
     """First event, since 1970."""
     rows: list[RowChange] = field(default_factory=list)
+    undone: tuple[range, ...] = field(default=(), compare=False)
+    """Numbers of the rows that ROLLBACK TO SAVEPOINT took back, where ``rows`` are kept."""
     statements: tuple[str, ...] = ()
     """First 1,024, cut at :data:`STATEMENT_CHARACTERS_MAX` (DDL :data:`DDL_CHARACTERS_MAX`)."""
     default_schema: str = ""
@@ -214,6 +218,20 @@ class LoggedTransaction:
         return max(0, self.end_offset - self.start.offset)
 
     @property
+    def lasting_rows(self) -> Sequence[RowChange]:
+        """Return the rows that its end leaves.
+
+        Rows in a log that ends or goes back by ROLLBACK are of tables with transactions: servers
+        log those of others at once, on their own.
+        """
+        if "rolled_back" in self.flags:
+            return ()
+        if not self.undone:
+            return self.rows
+        undone = frozenset(chain.from_iterable(self.undone))
+        return [row for at, row in enumerate(self.rows) if at not in undone]
+
+    @property
     def is_ddl(self) -> bool:
         """Return whether statement or MariaDB flag is DDL."""
         return self.kind is LoggedKind.DDL or "ddl" in self.flags
@@ -231,7 +249,7 @@ class LoggedTransaction:
     @property
     def xa_keys(self) -> tuple[ConflictKey, ...]:
         """Return the key that the transactions of one XID share, if this is one."""
-        if self.kind is not LoggedKind.XA or not self.xa_id:
+        if not self.xa_id:
             return ()
         return (ConflictKey(table="", index="XA", values=(self.xa_id,), shown=self.xa_id),)
 

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from paraply.auditing import pipeline as line_of_work
+from paraply.adapters.binlog import compiled_gains
 from paraply.auditing.pipeline import AuditRequest, audit
 from paraply.cli import main
 from paraply.properties.logs.compiled import auditor
@@ -40,9 +40,9 @@ def log(tmp_path):
 def test_auto_takes_the_compiled_engine_where_the_log_repays_it(
     log, monkeypatch, kept, least_kept, least_compiling, engine
 ):
-    monkeypatch.setattr(line_of_work, "has_kernels", lambda *_: kept)
-    monkeypatch.setattr(line_of_work, "COMPILED_BYTES_MIN", least_kept)
-    monkeypatch.setattr(line_of_work, "COMPILING_BYTES_MIN", least_compiling)
+    monkeypatch.setattr(compiled_gains, "has_kernels", lambda *_: kept)
+    monkeypatch.setattr(compiled_gains, "COMPILED_BYTES_MIN", least_kept)
+    monkeypatch.setattr(compiled_gains, "COMPILING_BYTES_MIN", least_compiling)
     assert audit(AuditRequest(files=(log,))).engine == engine
 
 
@@ -57,8 +57,8 @@ def test_work_beyond_the_kernels_times_is_left_to_the_readable_code(log, monkeyp
         return found
 
     monkeypatch.setattr(auditor, "new_state", nearly_full)
-    monkeypatch.setattr(line_of_work, "COMPILED_BYTES_MIN", 0)
-    monkeypatch.setattr(line_of_work, "COMPILING_BYTES_MIN", 0)
+    monkeypatch.setattr(compiled_gains, "COMPILED_BYTES_MIN", 0)
+    monkeypatch.setattr(compiled_gains, "COMPILING_BYTES_MIN", 0)
     assert audit(AuditRequest(files=(log,))).engine == engine
 
 
@@ -72,8 +72,8 @@ def mixed(repository):
 
 
 def test_auto_falls_back_where_the_log_is_not_for_the_compiled_engine(repository, monkeypatch):
-    monkeypatch.setattr(line_of_work, "COMPILED_BYTES_MIN", 0)
-    monkeypatch.setattr(line_of_work, "COMPILING_BYTES_MIN", 0)
+    monkeypatch.setattr(compiled_gains, "COMPILED_BYTES_MIN", 0)
+    monkeypatch.setattr(compiled_gains, "COMPILING_BYTES_MIN", 0)
     result = audit(AuditRequest(files=mixed(repository)))
     assert result.engine == "readable"
     assert "logs of MySQL and of MariaDB" in result.engine_because

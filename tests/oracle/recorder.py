@@ -338,8 +338,12 @@ def _hands_over_a_row(data: bytes, first: int, second: int) -> bool:
     A minimal image shows no more of a row than what names it, which may stay the same.
     """
     one, two = (transactions_of(data)[ordinal - 1] for ordinal in (first, second))
-    left = {(change.table, change.after) for change in one.rows if change.after is not None}
-    left |= {(change.table, b) for change in one.rows if (b := change.before) and ABSENT in b}
+    left = {
+        (change.table, image)
+        for change in one.rows
+        for image in (change.before, change.after, change.whole_after)
+        if image and (image is not change.before or ABSENT in image)
+    }
     return any((change.table, change.before) in left for change in two.rows)
 
 

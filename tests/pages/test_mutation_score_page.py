@@ -8,8 +8,9 @@ import pytest
 
 from ci.mutation.again import left
 from ci.pages import mutation_score_models as models
-from ci.pages.fates import caught_alone, fate_tables, score
+from ci.pages.fates import caught_alone, fate_tables, read_records, score
 from ci.pages.mutation_score import (
+    LATER,
     MEANINGS,
     NOT_CAUGHT,
     NOT_GENERATED,
@@ -51,6 +52,12 @@ def test_the_page_counts_what_the_data_has():
     assert f"alone it is **{caught_alone(counts)}**" in text
     assert f"No run of the {counts['survived']} survivors" in text
     assert f"Left out of both are {counts['crashed']} crashed" in text
+    later = read_records(LATER)[1]
+    new = [one for one in later if one["name"] not in {known["name"] for known in fates}]
+    assert len(later) > len(new) > 0
+    for sample in (later, new):
+        fates_of = Counter(one["fate"] for one in sample)
+        assert f"**{score(fates_of)}**, by a property alone **{caught_alone(fates_of)}**" in text
 
 
 @pytest.mark.parametrize("one", SURVIVORS, ids=start_of)

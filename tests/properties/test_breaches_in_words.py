@@ -167,7 +167,7 @@ STAMP = LogicalTimestamp.as_recorded
         ),
         (
             GtidOutOfRange(member="r1", transaction=1, gtid="g:0"),
-            "r1 gave T1 g:0; numbers begin with 1",
+            "r1 gave T1 'g:0', which is no GTID",
         ),
         (
             RetryNotCertified(member="r1", transaction=1, attempt=2),

@@ -146,10 +146,13 @@ def test_gtids_are_unique_is_unknown_with_fewer_than_two():
 
 
 @pytest.mark.parametrize(
-    ("number", "is_valid"), [(0, False), (1, True), (2**63 - 2, True), (2**63 - 1, False)]
-)
-def test_gtid_numbers_are_from_one_to_the_greatest(number, is_valid):
-    history = history_of(f"| T1{{a}} | certified T1@r1 positive gtid=g:{number}")
+    ("gtid", "is_valid"),
+    [("g:0", False), ("g:1", True), (f"g:{2**63 - 2}", True), (f"g:{2**63 - 1}", False),
+     ("g:tag:1", True), ("0-1-7", True), ("True", False), ("g:", False), (":1", False),
+     ("g:1-2", False)],
+)  # fmt: skip
+def test_gtid_numbers_are_from_one_to_the_greatest(gtid, is_valid):
+    history = history_of(f"| T1{{a}} | certified T1@r1 positive gtid={gtid}")
     expected = Verdict.HOLDS if is_valid else Verdict.VIOLATED
     assert verdict(history, gtid_numbers_are_in_range) is expected
 

@@ -70,6 +70,13 @@ def test_definition_is_sent_with_its_statement():
     empty = tuple(replace(one, statement="") for one in history.transactions)
     (breach,) = definitions_are_sent_with_their_statement(replace(history, transactions=empty))
     assert str(breach) == "T1 is a DDL, and names no table that it alters"
+    of_rows = f"{SENT} ; submitted T2@r1 ; certified T2@r1 positive gtid=g:2"
+    assert verdict(run(of_rows), definitions_are_sent_with_their_statement) is Verdict.HOLDS
+    stated = tuple(replace(one, statement="ALTER TABLE d.t") for one in run(of_rows).transactions)
+    (needless,) = definitions_are_sent_with_their_statement(
+        replace(run(of_rows), transactions=stated)
+    )
+    assert str(needless) == "T2 changes rows, and is sent with a statement"
 
 
 def test_workers_ddl_beside_a_client_of_another_table_holds():

@@ -37,9 +37,18 @@ TICK = "tick "
 def apply_on_clock(replica, *, shares_syncs=False):
     """Apply a log: a row event and a commit take one tick each, all other steps none.
 
-    With ``shares_syncs`` commits that follow each other share one tick.
+    With ``shares_syncs`` commits share ticks: one that meets no sync begins its own at once, and
+    those behind it share the next.
     """
-    recorder, finished = replica.recorder, {}
+    recorder, finished, synced = replica.recorder, {}, {}
+    last = (NEVER, NEVER, False)
+    """Begin and end of the last sync, and whether it began at once."""
+
+    def next_sync(ready):
+        begin, end, was_at_once = last
+        if ready >= end:
+            return ready, ready + 1, ready > end
+        return (end, end + 1, False) if was_at_once or ready > begin else last
 
     def offered():
         if replica.has_failed:
@@ -59,12 +68,16 @@ def apply_on_clock(replica, *, shares_syncs=False):
                 yield Step(f"{worker.number} {worker.stage.value}", act)
 
     def end(step, since):
+        nonlocal last
         if not step.label.startswith(TICK):
             return since
-        if shares_syncs and step.label.endswith(Stage.FINISHED.value):
-            worker = replica.workers[int(step.label.split()[1]) - 1]
-            since = finished[step.label, worker.job_id, worker.attempt]
-        return since + 1
+        if not (shares_syncs and step.label.endswith(Stage.FINISHED.value)):
+            return since + 1
+        worker = replica.workers[int(step.label.split()[1]) - 1]
+        attempt = step.label, worker.job_id, worker.attempt
+        if attempt not in synced:
+            last = synced[attempt] = next_sync(finished[attempt])
+        return synced[attempt][1]
 
     take_steps(recorder, offered, end)
 

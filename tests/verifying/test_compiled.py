@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from paraply.adapters.binlog import compiled_gains
 from paraply.properties.two_logs.judgement import Level
 from paraply.verifying import pipeline
 from paraply.verifying.mapping import Rules
@@ -27,8 +28,8 @@ pytestmark = pytest.mark.long
 @pytest.fixture
 def decided(monkeypatch) -> list[bool]:
     """Whether the compiled engine decided, by request; it is asked for logs of any size."""
-    monkeypatch.setattr(pipeline, "COMPILED_BYTES_MIN", 0)
-    monkeypatch.setattr(pipeline, "COMPILING_BYTES_MIN", 0)
+    monkeypatch.setattr(compiled_gains, "COMPILED_BYTES_MIN", 0)
+    monkeypatch.setattr(compiled_gains, "COMPILING_BYTES_MIN", 0)
     real, answers = pipeline._decided, []
 
     def noted(*arguments):

@@ -8,7 +8,6 @@ import pytest
 
 from paraply.properties.two_logs.judgement import Level
 from paraply.verifying.pipeline import VerifyRequest, verify
-from paraply.verifying.recording import truncated_tables
 from paraply.verifying.values import CASTS, incomparable, plain
 from paraply.vocabulary.verdict import Verdict
 from tests.verifying.small_logs import Server, Txn, account
@@ -16,6 +15,7 @@ from tests.verifying.workloads import START, transfers
 
 SOURCE = transfers(12, 4)
 _STANDALONE_DDL = 0x01 | 0x20
+INSERT = "REPLACE INTO account VALUES (1, 'ann', 77)"
 
 
 def log(path, *steps: Txn | str) -> str:
@@ -27,7 +27,9 @@ def log(path, *steps: Txn | str) -> str:
             server.sequence += 1
             server.writer.mariadb_gtid(server.sequence, flags=_STANDALONE_DDL)
             server.writer.query(step, schema="shop")
-            if "account" in step:
+            if step == INSERT:
+                server.put("account", 1, (1, "ann", 77))
+            elif "account" in step:
                 server.rows.clear()
     return server.save(path)
 
@@ -38,7 +40,16 @@ def verified(tmp_path, source, target, **options):
 
 
 @pytest.mark.parametrize(
-    "statement", ["TRUNCATE TABLE account", "DROP TABLE account", "truncate `shop`.`account`"]
+    "statement",
+    [
+        "TRUNCATE TABLE account",
+        "truncate `shop`.`account`",
+        "TRUNCATE account;",
+        "/* by hand */ TRUNCATE TABLE account",
+        "-- by hand\nTRUNCATE account",
+        "TRUNCATE /* all */ TABLE shop . account",
+        "DROP TABLE account",
+    ],
 )
 def test_rows_that_a_statement_empties_begin_anew_in_both_logs(tmp_path, statement):
     again = [Txn(account(number, 5)) for number in (1, 2, 3)]
@@ -60,6 +71,31 @@ def test_table_truncated_in_one_log_is_unknown(tmp_path):
 def test_statement_of_another_table_changes_nothing(tmp_path):
     both = [*SOURCE, "TRUNCATE TABLE other", "CREATE TABLE fresh (a INT)", SOURCE[0]]
     assert verified(tmp_path, both, both).verdict is Verdict.HOLDS
+
+
+FILL = "CREATE TABLE later SELECT * FROM basket"
+
+
+@pytest.mark.parametrize("hidden", [INSERT, FILL])
+@pytest.mark.parametrize("by_content", [False, True])
+@pytest.mark.parametrize("shown_by", ["source", "target"])
+def test_rows_that_only_one_log_shows_are_no_violation(tmp_path, hidden, by_content, shown_by):
+    """One of the servers logs statements and the other one rows."""
+    shown, rest = Txn(account(1, 77)), SOURCE[:3]
+    logs = [[*SOURCE, one, *rest] for one in (shown, hidden)]
+    source, target = logs if shown_by == "source" else reversed(logs)
+    result = verified(tmp_path, source, target, by_content=by_content)
+    assert result.verdict is Verdict.UNKNOWN
+    assert any("statements" in one.reason for one in result.unknown)
+
+
+@pytest.mark.parametrize("place", [0, -1])
+def test_statement_excuses_no_fault_of_others(tmp_path, place):
+    shown, hidden = [[*SOURCE, one, *SOURCE[:3]] for one in (Txn(account(1, 77)), INSERT)]
+    lost = [Txn(account(1, 5), name=90), *shown[1:]] if place == 0 else [*shown[:-1], Txn(name=90)]
+    result = verified(tmp_path, hidden, lost)
+    assert result.verdict is Verdict.VIOLATED
+    assert result.names.changed >= 1
 
 
 @pytest.mark.parametrize("end", ["COMMIT", "ROLLBACK"])
@@ -92,20 +128,6 @@ def test_prepared_rows_count_from_their_end(tmp_path, end):
     result = verify(VerifyRequest(source=(files[0],), target=(files[1],), by_content=True))
     assert result.source.judged == (2 if end == "COMMIT" else 1)
     assert result.level is (Level.ATOMIC if end == "COMMIT" else Level.PREFIX)
-
-
-@pytest.mark.parametrize(
-    ("sql", "tables"),
-    [
-        ("TRUNCATE TABLE t", ["d.t"]),
-        ("truncate `x`.`t`;", ["x.t"]),
-        ("TRUNCATE t", ["d.t"]),
-        ("DELETE FROM t", []),
-        ("TRUNCATE", []),
-    ],
-)
-def test_truncated_tables(sql, tables):
-    assert truncated_tables(sql, "d") == tables
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from paraply.verifying import pipeline
+from paraply.adapters.binlog import compiled_gains
 from paraply.verifying.pipeline import READABLE, VerifyRequest, verify
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
@@ -23,8 +23,8 @@ CUTS = 2
 @pytest.mark.parametrize("side", ["source", "target"])
 @pytest.mark.parametrize("by_content", [False, True], ids=["by name", "by content"])
 def test_cut_log_is_never_judged_otherwise(side, by_content, tmp_path, monkeypatch):
-    monkeypatch.setattr(pipeline, "COMPILED_BYTES_MIN", 0)
-    monkeypatch.setattr(pipeline, "COMPILING_BYTES_MIN", 0)
+    monkeypatch.setattr(compiled_gains, "COMPILED_BYTES_MIN", 0)
+    monkeypatch.setattr(compiled_gains, "COMPILING_BYTES_MIN", 0)
     chance = Random(f"{side}/{by_content}")
     decided: Counter = Counter()
     for number, case in enumerate(cases()[::12]):

@@ -105,10 +105,10 @@ class SentTransaction:
 def _sent(
     transaction: LoggedTransaction, tables: dict[str, TableSchema], events: bytes, head: bytes
 ) -> SentTransaction:
+    rows = transaction.lasting_rows
     return SentTransaction(
         transaction.gtid, transaction.domain, transaction.kind, transaction.complete,
-        len(transaction.rows), frozenset(row.table for row in transaction.rows), events, head,
-        (transaction, tables),
+        len(rows), frozenset(row.table for row in rows), events, head, (transaction, tables),
     )  # fmt: skip
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from paraply.adapters.binlog.events import QueryEvent
-from paraply.adapters.binlog.statements import StatementRole, executed
+from paraply.adapters.binlog.statements import (
+    StatementRole,
+    executed,
+    savepoint_of_statement,
+)
 from paraply.vocabulary.log import (
     DDL_CHARACTERS_MAX,
     STATEMENT_CHARACTERS_MAX,
@@ -18,9 +22,9 @@ STATEMENTS_MAX = 1024
 _RANK = {
     LoggedKind.EMPTY: 0,
     LoggedKind.ROWS: 1,
-    LoggedKind.STATEMENT: 2,
-    LoggedKind.DDL: 3,
-    LoggedKind.XA: 4,
+    LoggedKind.DDL: 2,
+    LoggedKind.XA: 3,
+    LoggedKind.STATEMENT: 4,
     LoggedKind.VIEW_CHANGE: 5,
     LoggedKind.INCIDENT: 6,
 }
@@ -37,6 +41,8 @@ class OpenTransaction:
         self.begun = False
         self.row_bytes = 0
         self._statements: list[str] = []
+        self._savepoints: dict[str, int] = {}
+        """Number of rows before each."""
         self._is_bare = True
 
     @property
@@ -77,8 +83,12 @@ class OpenTransaction:
             case StatementRole.ROLL_BACK:
                 transaction.flags |= {"rolled_back"}
                 return True
+            case StatementRole.SAVEPOINT:
+                self._savepoints[savepoint_of_statement(event.sql)] = len(transaction.rows)
             case StatementRole.ROLL_BACK_TO:
                 transaction.flags |= {"partly_rolled_back"}
+                first = self._savepoints.get(savepoint_of_statement(event.sql), 0)
+                transaction.undone += (range(first, len(transaction.rows)),)
             case StatementRole.XA_START:
                 self.begun = True
                 self._is_bare = False

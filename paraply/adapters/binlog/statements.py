@@ -127,3 +127,16 @@ def xid_of_statement(sql: str) -> str:
     """Return an XA statement's XID, or empty."""
     found = _XID_TEXT.match(sql[:_HEAD_CHARACTERS])
     return found.group(1) if found else ""
+
+
+_SAVEPOINT = re.compile(r"(?:SAVEPOINT|TO)\s+(`(?:[^`]|``)+`|[^\s`;]+)\s*;?\s*\Z", re.I)
+
+
+def savepoint_of_statement(sql: str) -> str:
+    """Return the name of the savepoint that a statement sets or returns to, whatever its case.
+
+    >>> savepoint_of_statement("ROLLBACK TO `S 1`")
+    '`s 1`'
+    """
+    found = _SAVEPOINT.search(sql[:_HEAD_CHARACTERS])
+    return quoted(found.group(1).strip("`").replace("``", "`")).lower() if found else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -21,6 +22,8 @@ from paraply.vocabulary.gtid_set import GTID_NUMBER_MAX
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 from paraply.vocabulary.write_set import format_item, sorted_items
+
+_MARIADB_GTID = re.compile(r"\d+-\d+-\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,14 +90,14 @@ class DecisionsDiffer(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GtidOutOfRange(Violation):
-    """A GTID has a number that no GTID may have."""
+    """A GTID has a number or a form that no GTID may have."""
 
     member: str
     transaction: TransactionId
     gtid: str
 
     def __str__(self) -> str:
-        return f"{self.member} gave T{self.transaction} {self.gtid}; numbers begin with 1"
+        return f"{self.member} gave T{self.transaction} {self.gtid!r}, which is no GTID"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,9 +171,13 @@ def _a_gtid_is_given(history: History) -> bool:
     return any(event.gtid for event in history.events_of(EventKind.CERTIFIED))
 
 
-def _is_out_of_range(number: str) -> bool:
-    is_long = len(number) > len(str(GTID_NUMBER_MAX))
-    return number.isdecimal() and (is_long or not 1 <= int(number) <= GTID_NUMBER_MAX)
+def _is_no_gtid(text: str) -> bool:
+    if _MARIADB_GTID.fullmatch(text):
+        return False
+    source, _, number = text.rpartition(":")
+    if not source or not number.isdecimal():
+        return True
+    return len(number) > len(str(GTID_NUMBER_MAX)) or not 1 <= int(number) <= GTID_NUMBER_MAX
 
 
 def _two_gtids_are_given(history: History) -> bool:
@@ -346,11 +353,11 @@ def gtids_are_unique(history: History) -> list[GtidGivenTwice]:
 
 @always(of=certification, source="MySQL manual, GTID format", witness=_a_gtid_is_given)
 def gtid_numbers_are_in_range(history: History) -> list[GtidOutOfRange]:
-    """Every GTID that is given has a number from 1 to 2^63 - 2."""
+    """Every GTID that is given is one: in MySQL's form, its number is from 1 to 2^63 - 2."""
     return [
         GtidOutOfRange(member=event.member, transaction=event.transaction, gtid=event.gtid)
         for event in history.events_of(EventKind.CERTIFIED)
-        if event.transaction is not None and _is_out_of_range(event.gtid.rpartition(":")[2])
+        if event.transaction is not None and event.gtid and _is_no_gtid(event.gtid)
     ]
 
 

@@ -97,6 +97,16 @@ class StatementMissing(Violation):
         return f"T{self.transaction} is a DDL, and names no table that it alters"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementOfRows(Violation):
+    """Members certify changes of rows that come with a statement, too."""
+
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return f"T{self.transaction} changes rows, and is sent with a statement"
+
+
 def sent_definitions(history: History) -> bool:
     """Members of a controlled group certify DDLs of their clients."""
     return (
@@ -106,23 +116,31 @@ def sent_definitions(history: History) -> bool:
     )
 
 
-def _sent(history: History) -> Iterator[Transaction]:
-    """Yield DDLs that a member certifies."""
+def _sent(history: History, kind: TransactionKind) -> Iterator[Transaction]:
+    """Yield transactions of a kind that a member certifies."""
     certified = {event.transaction for event in history.events_of(EventKind.CERTIFIED)}
     for one in history.transactions:
-        if one.kind is TransactionKind.DDL and one.id in certified:
+        if one.kind is kind and one.id in certified:
             yield one
 
 
 @always(
     of=sent_definitions,
     source="a DDL is replicated as its statement (Query_log_event)",
-    witness=lambda history: sum(1 for _ in _sent(history)),
+    witness=lambda history: sum(1 for _ in _sent(history, TransactionKind.DDL)),
 )
-def definitions_are_sent_with_their_statement(history: History) -> tuple[StatementMissing, ...]:
-    """Each DDL that members certify has a statement with the table that it alters."""
-    return tuple(
+def definitions_are_sent_with_their_statement(
+    history: History,
+) -> tuple[StatementMissing | StatementOfRows, ...]:
+    """Each certified DDL has a statement with the table that it alters, and rows have none."""
+    missing = (
         StatementMissing(transaction=one.id)
-        for one in _sent(history)
+        for one in _sent(history, TransactionKind.DDL)
         if not any(altered_tables(one))
     )
+    needless = (
+        StatementOfRows(transaction=one.id)
+        for one in _sent(history, TransactionKind.ROWS)
+        if one.statement
+    )
+    return (*missing, *needless)

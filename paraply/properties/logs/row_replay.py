@@ -108,7 +108,7 @@ class RowReplay:
         if txn.is_ddl:
             for statement in txn.statements:
                 self._apply_ddl(get_statement_tables(statement, txn.default_schema))
-        if txn.kind is LoggedKind.XA and "one_phase_xa" not in txn.flags:
+        if txn.xa_id and "one_phase_xa" not in txn.flags:
             self._follow_xa(txn)
         else:
             self._apply_rows(txn)

@@ -6,6 +6,7 @@ longest rising subsequence.
 
 from __future__ import annotations
 
+import math
 from array import array
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable
@@ -34,6 +35,8 @@ class Named:
     commit: Commit
     group: Hashable = 0
     session: int | None = None
+    hides_rows: bool = False
+    """Whether it may have other changes than those of ``commit``."""
 
 
 class Difference(IntEnum):
@@ -98,6 +101,8 @@ class IdentityJudgement:
     inversions: list[Inversion] = field(default_factory=list)
     inversion_count: int = 0
     """Commits after a later one with a common key."""
+    first_hidden: float = math.inf
+    """The first target commit of which either version hides rows; 0 if its place is unknown."""
 
     @property
     def is_faultless(self) -> bool:
@@ -187,18 +192,26 @@ class _IdentityJudge:
 
     def _judge(self, at_source: int, source: Named, target: Named) -> None:
         self.result.matched += 1
+        hides_rows = source.hides_rows or target.hides_rows
+        if hides_rows:
+            self._note_hidden(target.number)
         changed = difference(source.commit, target.commit)
-        if changed is not None:
+        if changed is not None and not hides_rows:
             how, key = changed
             self.result.changed_count += 1
             entry = Changed(source=source.number, target=target.number, how=how, key=key)
             _keep(self.result.changed, entry)
         self._order.take(at_source, source)
 
+    def _note_hidden(self, number: int) -> None:
+        self.result.first_hidden = min(self.result.first_hidden, number)
+
     def finish(self) -> IdentityJudgement:
         result = self.result
         for commits in self._early.values():
             (place, first), *again = commits
+            if first.hides_rows:
+                self._note_hidden(first.number)
             result.errant_count += 1
             result.errant_with_rows += bool(first.commit.changes or first.commit.copies)
             _keep(result.errant, first.number)
@@ -213,7 +226,10 @@ class _IdentityJudge:
                 without_rows.append(at)
             if at > self._order.last_of_group.get(commit.group, 0):
                 result.lag += 1
-            elif has_rows:
+                continue
+            if commit.hides_rows:
+                self._note_hidden(0)
+            if has_rows:
                 result.missing_count += 1
                 _keep(result.missing, commit.number)
             else:

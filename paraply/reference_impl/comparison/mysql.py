@@ -24,7 +24,7 @@ class PrefixRule(StartRule):
 class LogicalClock(Workers):
     """LOGICAL_CLOCK with replica_preserve_commit_order=ON."""
 
-    commits_in_order = shares_syncs = True
+    commits_in_order = shares_syncs = syncs_at_once = True
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
         super().__init__(log, workers, advance)
@@ -67,7 +67,7 @@ class LogicalClock(Workers):
 class LogicalClockUnordered(LogicalClock):
     """LOGICAL_CLOCK with replica_preserve_commit_order=OFF; syncs are still shared."""
 
-    commits_in_order = False
+    commits_in_order = syncs_at_once = False
 
 
 class TablesToWorkers(Workers):
@@ -107,7 +107,7 @@ class TablesToWorkers(Workers):
 class Database(TablesToWorkers):
     """DATABASE: a running transaction binds its schemas to a worker."""
 
-    commits_in_order = True
+    commits_in_order = syncs_at_once = True
 
     def part_of(self, table: str) -> str:
         """Return the schema."""
@@ -117,4 +117,4 @@ class Database(TablesToWorkers):
 class DatabaseUnordered(Database):
     """DATABASE with replica_preserve_commit_order=OFF."""
 
-    commits_in_order = False
+    commits_in_order = syncs_at_once = False

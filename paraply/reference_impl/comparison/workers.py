@@ -37,6 +37,8 @@ class Workers(Clock[Moment]):
 
     commits_in_order: ClassVar[bool] = False
     shares_syncs: ClassVar[bool] = False
+    syncs_at_once: ClassVar[bool] = False
+    """Whether a commit that meets no sync begins its own without those behind it."""
     resolves_deadlocks: ClassVar[bool] = True
     """Whether deadlocks cost an attempt, or stall."""
 
@@ -75,6 +77,7 @@ class Workers(Clock[Moment]):
         self.misapplied = self.retries = self.syncs = 0
         self.has_spare_workers = self.has_waited = False
         self.synced_at = self.sync_ends = NEVER
+        self.synced_alone = False
 
     # Overridable.
 
@@ -302,7 +305,7 @@ class Workers(Clock[Moment]):
     def try_commit(self, number: int) -> None:
         """Start a transaction's and its successors' commits."""
         while number and self.is_ready[number] and self.is_turn_of(number):
-            if self.shares_syncs and self.synced_at < self.now < self.sync_ends:
+            if self.shares_syncs and self.is_late():
                 self.at(self.sync_ends).queued.append(number)
                 return
             self.committing[number] = self.now
@@ -311,10 +314,15 @@ class Workers(Clock[Moment]):
             self.at(ends).ended.append(self.worker_of[number])
             if not self.shares_syncs or self.synced_at != self.now:
                 self.syncs += 1
+                self.synced_alone = self.syncs_at_once and self.sync_ends < self.now
                 self.synced_at, self.sync_ends = self.now, ends
             if not (self.commits_in_order and self.shares_syncs):
                 return
             number = self.after[number]
+
+    def is_late(self) -> bool:
+        """Return whether a sync has begun that a commit cannot join now."""
+        return self.now < self.sync_ends and (self.synced_at < self.now or self.synced_alone)
 
     def is_turn_of(self, number: int) -> bool:
         """Return whether a commit is due."""

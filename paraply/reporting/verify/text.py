@@ -40,10 +40,12 @@ def verify_text(result: VerifyResult) -> str:
 def _facts(result: VerifyResult) -> Iterator[tuple[str, str]]:
     yield "source", _side(result.source)
     yield "target", _side(result.target)
-    tables = [
-        table.source if table.source == table.target else f"{table.source} = {table.target}"
-        for table in result.tables
-    ]
+    tables = list(
+        dict.fromkeys(
+            table.source if table.source == table.target else f"{table.source} = {table.target}"
+            for table in result.tables
+        )
+    )
     more = f" and {len(tables) - 6} more" if len(tables) > 6 else ""
     yield "tables", (", ".join(tables[:6]) + more) if tables else "none"
     yield "states", words.states_text(result)

@@ -32,7 +32,7 @@ class Comparison:
         """Return the number of rows to judge."""
         if self.filtered.isdisjoint(sent.row_tables):
             return sent.row_count
-        return sum(row.table not in self.filtered for row in sent.transaction.rows)
+        return sum(row.table not in self.filtered for row in sent.transaction.lasting_rows)
 
     def note_target(self, sent: SentTransaction) -> None:
         """Note the tables of a target transaction."""
@@ -60,10 +60,10 @@ class Comparison:
         for transaction in (mine, theirs):
             for table in sorted(transaction.undecoded_tables):
                 self.doubts.setdefault(table, "some of its rows cannot be decoded")
-        if _same_rows(mine.rows, theirs.rows) and _same_columns(source, target):
+        if _same_rows(mine.lasting_rows, theirs.lasting_rows) and _same_columns(source, target):
             return ""
-        left = _by_table(mine.rows, self.filtered)
-        right = _by_table(theirs.rows, self.filtered)
+        left = _by_table(mine.lasting_rows, self.filtered)
+        right = _by_table(theirs.lasting_rows, self.filtered)
         for table in [*left, *(name for name in right if name not in left)]:
             if table in mine.undecoded_tables | theirs.undecoded_tables:
                 continue
@@ -128,7 +128,7 @@ class Comparison:
 def keys_of(sent: SentTransaction) -> frozenset[Hashable]:
     """Return what identifies the changed rows."""
     found: set[Hashable] = set()
-    for row in sent.transaction.rows:
+    for row in sent.transaction.lasting_rows:
         schema = sent.tables.get(row.table)
         for image in (row.before, row.after):
             if image is None:

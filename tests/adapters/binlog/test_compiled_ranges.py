@@ -8,10 +8,10 @@ from itertools import groupby
 
 import pytest
 
+from paraply.adapters.binlog import compiled_gains
 from paraply.adapters.binlog.compiled.batch import Batch
 from paraply.adapters.binlog.compiled.left_tables import LeftTables
 from paraply.adapters.binlog.transactions import read_transactions
-from paraply.auditing import pipeline as line_of_work
 from paraply.auditing.pipeline import AuditRequest, audit
 from paraply.auditing.selection import Selection
 from paraply.properties.logs.log_lint import LogLint
@@ -169,8 +169,8 @@ def test_range_is_judged_by_the_compiled_engine(hot_pairs, dialect, monkeypatch)
     chosen = Selection(start_gtid=txns[len(txns) // 2].gtid)
     request = AuditRequest(files=(str(path),), selection=chosen)
     assert audit(request).engine == "readable", "the log is small"
-    monkeypatch.setattr(line_of_work, "COMPILED_BYTES_MIN", 0)
-    monkeypatch.setattr(line_of_work, "COMPILING_BYTES_MIN", 0)
+    monkeypatch.setattr(compiled_gains, "COMPILED_BYTES_MIN", 0)
+    monkeypatch.setattr(compiled_gains, "COMPILING_BYTES_MIN", 0)
     result = audit(request)
     assert (result.engine, result.engine_because) == ("compiled", "")
     assert 0 < len(result.violations) < len(whole.violations)

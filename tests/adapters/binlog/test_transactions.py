@@ -141,6 +141,33 @@ def test_savepoints_and_rollbacks_are_told():
     (transaction,) = transactions_of(writer.data)
     assert transaction.flags == {"partly_rolled_back", "rolled_back"}
     assert transaction.kind is LoggedKind.ROWS
+    assert [len(transaction.rows), len(transaction.lasting_rows)] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("course", "left"),
+    [
+        ([1, "SAVEPOINT `s`", 2, "ROLLBACK TO `s`", 3], [1, 3]),
+        ([1, "SAVEPOINT `S 1`", 2, "/* app */ rollback work to savepoint `s 1`", 3], [1, 3]),
+        ([1, "SAVEPOINT `a`", 2, "SAVEPOINT `b`", 3, "ROLLBACK TO `b`", 4], [1, 2, 4]),
+        ([1, "SAVEPOINT `a`", 2, "SAVEPOINT `b`", 3, "ROLLBACK TO `a`", 4], [1, 4]),
+        (["SAVEPOINT `a`", 1, "ROLLBACK TO `a`", 2, "ROLLBACK TO `a`", 3], [3]),
+        ([1, "SAVEPOINT `a`", 2, "SAVEPOINT `a`", 3, "ROLLBACK TO `a`", 4], [1, 2, 4]),
+    ],
+)
+def test_rows_after_a_savepoint_do_not_last_beyond_the_return_to_it(course, left):
+    writer = BinlogWriter()
+    writer.gtid(1, last_committed=0, sequence_number=1)
+    writer.query("BEGIN")
+    for one in course:
+        if isinstance(one, int):
+            write_rows(writer, one)
+        else:
+            writer.query(one)
+    writer.query("COMMIT")
+    (transaction,) = transactions_of(writer.data)
+    assert [row.after[0] for row in transaction.lasting_rows] == left
+    assert len(transaction.rows) == sum(isinstance(one, int) for one in course)
 
 
 def test_xa_prepare_holds_the_rows_and_ends_at_its_event():

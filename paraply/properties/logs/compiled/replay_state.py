@@ -168,7 +168,7 @@ def with_room(replay: Replay, rows: int, keys: int) -> Replay:
             written=lengthened(replay.written, size),
         )
     # At once for all of them: what places many rows again needs several times their memory.
-    slots = _power_of_two(3 * len(replay.keys))
+    slots = _power_of_two(2 * len(replay.keys))
     if slots > len(replay.index):
         replay = replay._replace(index=_rehashed_rows(replay, slots))
     if keys > replay.others.shape[1]:
