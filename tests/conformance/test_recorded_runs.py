@@ -20,7 +20,9 @@ from paraply.reference_impl.subject import subject_named
 from tests.conformance.pairs import PAIRS, UNSEEN, Follower
 
 RUNS_MAX = 2_000
-SIDE_BY_SIDE = {"applier_in_member", "group_in_certification", "member_in_applier"}
+SIDE_BY_SIDE = {
+    "applier_in_member", "group_in_certification", "group_in_parallel_applier", "member_in_applier",
+}  # fmt: skip
 """Systems of two, each of which is followed by itself."""
 OURS = {"linear_audit", "merged_parts", "minimiser", "prefix_test"}
 """Systems of paraply's own algorithms: the reference implements servers."""

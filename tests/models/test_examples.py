@@ -143,6 +143,12 @@ UNTIL_T1_IS_DELIVERED = """
 """
 """Both wrote row0 at the same time, and txn0 is certified, and applied at the other member."""
 
+GROUP_AND_APPLIER = GROUP_AND_CERTIFIER + (
+    "; here() = member0; first(member0) = 0; applier_vc(0) = true; applier_ws(0, row0) = true;"
+    "applier_next_sn() = 2; applier_lc_global() = 1"
+)
+"""The applier of member0, to which the first remote transaction comes."""
+
 BATCHES = "; ".join(f"waits_for({p}) = -1" for p in range(-1, 5))
 LOCKS_ARE_FREE = "in_log() = -1; in_ack() = -1; in_commit() = -1"
 
@@ -355,6 +361,18 @@ EXAMPLES = [
             refuse t=txn1 row=row0; certifier_delivered(txn1) = true;
             certifier_certified(txn1) = false; certifier_refuser(txn1) = txn0;
             certifier_snap(txn1, txn0) = false; matched() = true
+        """,
+    ),
+    Example(
+        of="P59",
+        scope=Scope(low=-1, high=3, size=2),
+        start=GROUP_AND_APPLIER,
+        run="""
+            execute t=txn0 m=member1; send t=txn0; certify t=txn0; receive_first new_lc=0;
+            sn(member0, 0) = 0; applier_n() = 1; start q=0; change_row m=member0 q=0 r=row0;
+            not execute t=txn1 m=member0; finish m=member0; applier_committed(0) = true;
+            execute t=txn1 m=member0; send t=txn1; certify t=txn1; pass_over_session;
+            applier_item_sn(row0) = 0; apply m=member0; applier_n() = 1; matched() = true
         """,
     ),
     Example(

@@ -11,7 +11,8 @@ from random import Random
 import pytest
 
 from paraply.models.claims.refuted import COUNTEREXAMPLES
-from paraply.models.judging.solver import Answer, judge_z3
+from paraply.models.judging import proving
+from paraply.models.judging.solver import Answer, Judgment, judge_z3
 from paraply.models.language.concrete import Scope, World, evaluate, step
 from paraply.models.language.smtlib import text
 from paraply.models.language.system import Action, Statement, System, choice_of, obligations
@@ -23,6 +24,7 @@ from paraply.models.language.transition import (
     relation,
     two_vocabulary_obligations,
 )
+from paraply.proving import readings
 from paraply.proving.readings import RECORD
 from tests.models.built import SYSTEMS
 
@@ -204,6 +206,23 @@ def test_stored_comparison_is_of_todays_systems():
         "equivalences": readings_agree, "obligations": two_vocabulary_obligations
     }.items():  # fmt: skip
         assert stored[kind] == sum(1 for system in SYSTEMS.values() for _ in parts(system)), kind
+
+
+@pytest.mark.parametrize(("decided_by", "count"), [(2, 0), (None, 1)])
+def test_comparison_asks_again_with_another_seed_where_the_clock_ends_the_solver(
+    monkeypatch, decided_by, count
+):
+    part = next(readings_agree(counter()))
+    now = [0.0]
+
+    def judge(obligation, *, timeout_s, seed):
+        now[0] += timeout_s
+        answer = Answer.PROVED if seed == decided_by else Answer.UNDECIDED
+        return Judgment(obligation=obligation, solver="z3", answer=answer, seconds=timeout_s)
+
+    monkeypatch.setattr(proving.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(readings, "judge_z3", judge)
+    assert readings.unproved([part])[:2] == (1, [part] * count)
 
 
 def test_readings_disagree_where_substitution_keeps_a_chosen_function(monkeypatch):

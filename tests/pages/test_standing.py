@@ -88,6 +88,9 @@ def test_words_of_each_standing():
         "The group model refines this one: [P58](P58.md) (`one`) is the same of a group."
     )
     assert standing_cell(follows) == "[P58](P58.md), by refinement"
+    partly = corollary("P58.one", but="DDL")
+    assert standing_line(partly) == standing_line(follows)[:-1] + ", but for DDL."
+    assert standing_cell(partly) == "[P58](P58.md), by refinement, in part"
     small, other = smaller_only("it has no DDL"), about("the audit")
     assert standing_line(small) == "Of this smaller model only: it has no DDL."
     assert standing_line(other) == "About something else than a group: the audit."

@@ -135,17 +135,11 @@ def response_section(system: System, response: Response) -> list[str]:
         "## Progress", "",
         f"`{response.name}`, for each {names}: from `{text(response.pending)}` every fair run "
         f"reaches `{text(response.goal)}`.", "",
-        "The rank, compared from the first number to the last; none is negative while the goal is "
-        "to come:", "",
+        "The rank:", "",
         *(f"{number}. {_difference(one)}" for number, one in enumerate(response.rank, start=1)), "",
-        "In each state some case holds. Its helpful action is enabled, and lowers the rank or "
-        "reaches the goal. Every other action lowers the rank, reaches the goal, or keeps the "
-        "rank, the case and the arguments of the helpful action.", "",
         "| case | situation | helpful action |", "| --- | --- | --- |", *cases, "",
-        f"Weak fairness is assumed of {', '.join(f'`{name}`' for name in response.fair)}, with "
-        "each choice of parameters: an action that stays possible is taken in the end. It is not "
-        f"assumed of {', '.join(free)}. The rule is proved in "
-        "[`coq/Response.v`](coq/Response.v); the theorem in Coq is about all fair runs.", "",
+        "By the [response rule](README.md#response-rule), with weak fairness of "
+        f"{', '.join(f'`{name}`' for name in response.fair)}, not of {', '.join(free)}.", "",
     ]  # fmt: skip
 
 
@@ -174,7 +168,7 @@ def counterexample_page(entry: Counterexample, data: dict[str, Any]) -> str:
         *(_no_shorter_lasso(entry) if is_lasso else ()), "",
         f"`{entry.statement}`: {statement.meaning}.",
         f"Delimits {', '.join(f'[{t}]({t}.md)' for t in theorems)}. Source: {entry.source}.", "",
-        "## Smallest run", "", "```", *(() if is_lasso else _scope(entry)),
+        "## Run", "", "```", *(() if is_lasso else _scope(entry)),
         *(line[5:] for line in run_lines(run)), "```", "",
         *(_fairness(system, entry) if is_lasso else ()),
         *reference_section(entry),
@@ -275,12 +269,20 @@ def readme_page() -> str:
         "", "[DROPPING.md](DROPPING.md) says what happens to the proofs when a guard, an "
         "assumption or an invariant is left out; [FOUND.md](FOUND.md), for which statements a "
         "machine finds the invariants by itself.", "",
+        "## Response rule", "",
+        "A theorem of progress has a rank, compared from its first number to the last. None is "
+        "negative while the goal is to come. In each state some case holds. Its helpful action is "
+        "enabled, and lowers the rank or reaches the goal. Every other action lowers the rank, "
+        "reaches the goal, or keeps the rank, the case and the arguments of the helpful action. "
+        "Weak fairness: with each choice of parameters, an action that stays possible is taken in "
+        "the end. The rule is proved in [`coq/Response.v`](coq/Response.v); the theorems in Coq "
+        "are about all fair runs.", "",
         "## Coq", "",
         "`make coq` writes every system as a Coq file and has Coq check it: definitions, a lemma "
         "for each obligation, and for each statement a theorem about **all runs** that rests on no "
         "axiom. [`coq/Foundation.v`](coq/Foundation.v) is written by hand: runs, the rule of "
         "invariants, and a checker of ground refutations with its proof. So is "
-        "[`coq/Response.v`](coq/Response.v): weak fairness and the response rule. The definitions "
+        "[`coq/Response.v`](coq/Response.v). The definitions "
         "(`coq/M_*.v`) are what a reviewer compares with a model; they are compared byte for byte "
         "with what the model yields, and the theorems, by name, statement and number, with "
         "`coq/claims.txt`. The lemmas are made from the certificates and not kept. There a "

@@ -32,7 +32,7 @@ def reference_section(counter: Counterexample) -> list[str]:
     if counter.elsewhere:
         return ["## Elsewhere", "", counter.elsewhere, ""]
     entry, found = RUNS[counter.id], _shown(counter.id)
-    lines = ["## On the reference implementation", "", "```", command(entry), "```", ""]
+    lines = ["## Reference implementation", "", "```", command(entry), "```", ""]
     lines += [f"Breaks `{entry.breaks}`: {found.violations[0]}.", ""]
     if entry.because:
         lines += [f"{entry.because[0].upper()}{entry.because[1:]}.", ""]

@@ -13,20 +13,22 @@ def standing_line(standing: Standing) -> str:
         return f"Of this smaller model only: {standing.reason}."
     if standing.place is Place.ELSEWHERE:
         return f"About something else than a group: {standing.reason}."
-    if standing.place is Place.COROLLARY:
-        return f"The group model refines this one: {_named(standing)} is the same of a group."
     limit = f", but for {standing.reason}" if standing.reason else ""
+    if standing.place is Place.COROLLARY:
+        same = f"{_named(standing)} is the same of a group"
+        return f"The group model refines this one: {same}{limit}."
     return f"In the group model too: {_named(standing)}{limit}."
 
 
 def standing_cell(standing: Standing) -> str:
     """Return the cell of the table of all theorems."""
     links = ", ".join(f"[{name}]({name}.md)" for name in _statements(standing))
+    part = ", in part" if standing.reason else ""
     if standing.place is Place.COROLLARY:
-        return f"{links}, by refinement"
+        return f"{links}, by refinement{part}"
     if standing.place is not Place.THERE_TOO:
         return str(standing.place)
-    return f"{links}{', in part' if standing.reason else ''}"
+    return f"{links}{part}"
 
 
 def _named(standing: Standing) -> str:

@@ -49,9 +49,9 @@ def there_too(*by: str, but: str = "") -> Standing:
     return Standing(Place.THERE_TOO, named, but)
 
 
-def corollary(by: str) -> Standing:
+def corollary(by: str, but: str = "") -> Standing:
     """Return that the group model refines the smaller one, so ``by`` (``P58.name``) follows."""
-    return replace(there_too(by), place=Place.COROLLARY)
+    return replace(there_too(by, but=but), place=Place.COROLLARY)
 
 
 def smaller_only(reason: str) -> Standing:

@@ -79,7 +79,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("conflicting_rows_are_ordered",),
         assumes=("A1",),
         delimited_by=("C03", "C04", "C06"),
-        standing=there_too("P53.conflicting_rows_are_ordered", but=LOGGED_VIEWS),
+        standing=corollary("P59.conflicting_rows_are_ordered", but=LOGGED_VIEWS),
         source="WL#8440 AL1, EX3, EX6",
     ),
     Theorem(
@@ -89,7 +89,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("without_write_set_is_alone",),
         assumes=(),
         delimited_by=("C01",),
-        standing=there_too("P53.without_write_set_is_alone", but=LOGGED_VIEWS),
+        standing=corollary("P59.without_write_set_is_alone", but=LOGGED_VIEWS),
         source="WL#8440 EX4",
     ),
     Theorem(
@@ -99,7 +99,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("view_change_is_a_barrier",),
         assumes=(),
         delimited_by=("C05",),
-        standing=smaller_only("the group model logs no view changes"),
+        standing=corollary("P59.first_is_a_barrier", but=LOGGED_VIEWS),
         source="WL#8440 View_change_log_event, EX7",
     ),
     Theorem(
@@ -109,7 +109,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("last_committed_is_below",),
         assumes=(),
         delimited_by=("C02",),
-        standing=there_too("P53.last_committed_is_below", but=LOGGED_VIEWS),
+        standing=corollary("P59.last_committed_is_below", but=LOGGED_VIEWS),
         source="WL#8440 definitions; ER_RPL_INCONSISTENT_TIMESTAMPS",
     ),
     Theorem(
@@ -295,7 +295,7 @@ _STATED: tuple[Theorem, ...] = (
         statements=("last_committed_is_minimal",),
         assumes=(),
         delimited_by=("C28",),
-        standing=smaller_only("there LC may be any sufficient number"),
+        standing=corollary("P59.last_committed_is_minimal", but=LOGGED_VIEWS),
         source="WL#8440 AL1 step 3a",
     ),
     Theorem(

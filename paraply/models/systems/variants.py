@@ -18,6 +18,7 @@ from paraply.models.systems import (
     end_to_end,
     group,
     group_in_certification,
+    group_in_parallel_applier,
     linear_audit,
     lock_queue,
     low_water_mark,
@@ -125,6 +126,13 @@ def variant_of_group_in_certification(**switches: object) -> Build:
     """Return a group and certification, the group leading."""
     return lambda: group_in_certification.group_in_certification(
         group_in_certification.Rules(**switches)  # type: ignore[arg-type]
+    )
+
+
+def variant_of_group_in_parallel_applier(**switches: object) -> Build:
+    """Return a group and the applier of one member, the group leading."""
+    return lambda: group_in_parallel_applier.group_in_parallel_applier(
+        group_in_parallel_applier.Rules(**switches)  # type: ignore[arg-type]
     )
 
 

@@ -7,9 +7,11 @@ from paraply.models.language.concrete import Scope
 from paraply.models.systems.applier import Dialect
 from paraply.models.systems.end_to_end import Rules
 from paraply.models.systems.group import Rules as Group
+from paraply.models.systems.parallel_group import Rules as InParallel
 from paraply.models.systems.variants import (
     variant_of_applier_in_member,
     variant_of_group_in_certification,
+    variant_of_group_in_parallel_applier,
     variant_of_member_in_applier,
 )
 
@@ -100,5 +102,27 @@ REFUTED_OF_REFINEMENT = (
         statement="every_step_is_matched", scope=MEMBERS, steps=8,
         source="WL#8440: a transaction carries the snapshot of its execution",
         elsewhere="The map is at fault here, not the group: a refusal has no cause in it.",
+    ),
+    Counterexample(
+        id="C138", title="in a group, LC of a transaction without write set is only the window: no "
+        "applier has it",
+        system=variant_of_group_in_parallel_applier(group=InParallel(fences=False)),
+        statement="every_step_is_matched", scope=MEMBERS, steps=8,
+        source="WL#8440 AL1 step 1 and EX4",
+        elsewhere="The stamps `wl8440_literal` of the reference (C01).",
+    ),
+    Counterexample(
+        id="C139", title="a map that takes a session's engine commit for a worker's",
+        system=variant_of_group_in_parallel_applier(sessions_are_apart=False),
+        statement="every_step_is_matched", scope=MEMBERS, steps=5,
+        source="WL#8440 EX2: the applier does not see local transactions",
+        elsewhere="The map is at fault here, not the group: no worker has the transaction.",
+    ),
+    Counterexample(
+        id="C140", title="a member whose LC is higher than its rows and the window ask for",
+        system=variant_of_group_in_parallel_applier(chooses_as_servers=False),
+        statement="every_step_is_matched", scope=MEMBERS, steps=8,
+        source="WL#8440 AL1 step 3a",
+        elsewhere="P53 allows it: a higher LC only waits longer.",
     ),
 )  # fmt: skip

@@ -7,6 +7,7 @@ from paraply.models.systems.end_to_end import Rules
 from paraply.models.systems.variants import (
     variant_of_applier_in_member,
     variant_of_group_in_certification,
+    variant_of_group_in_parallel_applier,
     variant_of_member_in_applier,
 )
 
@@ -50,5 +51,24 @@ THEOREMS_OF_REFINEMENT = (
         delimited_by=("C135", "C136"),
         standing=OF_THE_GROUP,
         source="WL#8440 conflict rule; refinement mappings (Abadi and Lamport 1991)",
+    ),
+    Theorem(
+        id="P59",
+        claim="The group refines the applier: what a member does with its relay log between two "
+        "crashes, among sessions, recovery and collections, is a run of the LOGICAL_CLOCK applier, "
+        "A1 included, so P01 to P04 and P21 hold.",
+        systems=(variant_of_group_in_parallel_applier(),),
+        statements=(
+            "every_step_is_matched",
+            "conflicting_rows_are_ordered",
+            "without_write_set_is_alone",
+            "first_is_a_barrier",
+            "last_committed_is_below",
+            "last_committed_is_minimal",
+        ),
+        assumes=(),
+        delimited_by=("C138", "C139", "C140"),
+        standing=OF_THE_GROUP,
+        source="WL#8440 AL1, EX3, EX4, EX7; Mts_submode_logical_clock; refinement mappings",
     ),
 )
