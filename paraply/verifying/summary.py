@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,7 @@ from paraply.verifying.showing import (
     named_findings,
     witness_shown,
 )
+from paraply.verifying.statements import defined_in_one_log, replaced_apart
 from paraply.verifying.timing import (
     Progress,
     seconds_behind,
@@ -136,7 +137,7 @@ def summed_up(
         judged.guessed_begin == NO_COMMON_BEGIN
         or _hinges_on_unread(judged, level_required, source, target)
         or _hinges_on_hidden(judged, level_required, source, target)
-        or bool(_replaced_apart(judged, source, target))
+        or bool(replaced_apart(judged, source, target))
     )
     if is_doubtful and result.verdict is Verdict.VIOLATED:
         result.verdict = Verdict.UNKNOWN
@@ -410,7 +411,7 @@ def _unknown(judged: Judged, source: Side, target: Side, request: VerifyRequest)
                 Reason(subject=file.file, reason=diagnostic.text, remedy=diagnostic.remedy)
                 for diagnostic in file.diagnostics
             ]
-    found += _defined_in_one_log(judged, source, target, request)
+    found += defined_in_one_log(judged, source, target, request)
     if judged.guessed_begin == NO_COMMON_BEGIN:
         found.append(
             Reason(
@@ -431,55 +432,6 @@ def _unknown(judged: Judged, source: Side, target: Side, request: VerifyRequest)
             )
         )
     return found
-
-
-def _replaced_apart(judged: Judged, source: Side, target: Side) -> list[str]:
-    """Return tables whose rows only one log replaces, but for what the target is still to reach.
-
-    Names decide, where both logs have the same transactions from the same one on.
-    """
-    if judged.names is not None and not (source.skipped or target.skipped):
-        return []
-    judgement = judged.judgement
-    following = math.inf
-    if judgement.end is End.BEHIND and judgement.end_position is not None:
-        following = source.number(judgement.end_position + 1)
-    return [
-        table
-        for table, mine, theirs in judged.plan.replaced
-        if not (len(mine) > len(theirs) and mine[len(theirs)] > following)
-    ]
-
-
-_LOOK = "compare the tables on both servers; then judge logs that begin after the statement"
-
-
-def _defined_in_one_log(
-    judged: Judged, source: Side, target: Side, request: VerifyRequest
-) -> Iterator[Reason]:
-    """Yield statements of judged tables (TRUNCATE, ALTER) that only one log has."""
-    for table in _replaced_apart(judged, source, target):
-        yield Reason(
-            subject=table,
-            reason="TRUNCATE, DROP, RENAME or a change of partitions replaced its rows in one log "
-            "and not in the other: rows after it are not compared",
-            remedy=_LOOK,
-        )
-    names = judged.names
-    if names is None:
-        return
-    for side, numbers, reason in (
-        (source, names.undefined, "did not come: filtered on purpose, or lost"),
-        (source, names.defined_late if request.judges_end else (), "has not come"),
-        (target, names.defined_alone, "is in the target's log alone"),
-    ):
-        for number in numbers[:ROWS_SHOWN]:
-            tables = ", ".join(side.recording.header(number).defines)
-            yield Reason(
-                subject=side.recorded(number).name,
-                reason=f"its statement on {tables} {reason}",
-                remedy=_LOOK,
-            )
 
 
 def _last_skipped(side: Side) -> str:
