@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from ci.mutation import judges, named, suite
 from ci.mutation.sampling import Sample, sampling_options
-from ci.pages.mutation_score import LATER, RECORDS
+from ci.pages.mutation_score import RECORDS
 from paraply.exploring.generated.fates import Judged, Mutant
 from paraply.exploring.generated.on_spark import judged_on_spark
 from paraply.exploring.generated.reference import RUNS_EACH, ReferenceCampaign
@@ -29,14 +29,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--each", type=positive, default=RUNS_EACH, metavar="N", help="healthy runs"
     )
-    parser.add_argument(
-        "--later", action="store_true", help="with --publish: beside the sample that is there"
-    )
     parser.add_argument("--master", metavar="M", help="judge on Spark, as paraply mine --master")
     given = parser.parse_args(arguments)
     sample = Sample(given, "reference")
     if given.publish:
-        sample.publish(LATER if given.later else RECORDS)
+        sample.publish(RECORDS)
         return 0
     campaign = ReferenceCampaign(each=given.each, seed=given.seed)
 

@@ -6,7 +6,6 @@ docs/mutation-score.jsonl, which ``python -m ci.mutation --publish`` writes.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
@@ -20,12 +19,8 @@ from paraply.exploring.generated.reference import CUT_SHORT
 
 PAGE = "docs/mutation-score.md"
 RECORDS = ROOT / "docs/mutation-score.jsonl"
-LATER = ROOT / "docs/mutation-score-later.jsonl"
-"""A sample that later properties judged, by ``python -m ci.mutation --publish --later``."""
-AGAIN = ROOT / "docs/mutation-score-again.jsonl"
-"""Today's fates of survivors and noticed mutants, by ``python -m ci.mutation.again``."""
-NOT_CAUGHT = frozenset({"survived", "noticed"})
-NOT_GENERATED = "not generated today"
+EARLIER = ROOT / "docs/mutation-score-earlier.txt"
+"""Names of an earlier sample, whose survivors newer properties were written for."""
 
 MEANINGS = {
     "caught": "a property is broken, unexpectedly, in a run of the default campaign",
@@ -45,7 +40,7 @@ def page(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> str:
         PAGE,
         {
             "reference": _section(note, fates),
-            "reference-later": _later(*read_records(LATER), {one["name"] for one in fates}),
+            "reference-unseen": _unseen(fates, names_of_the_earlier_sample()),
             "reference-survivors": _survivors(fates),
         }
         | judge_score.blocks()
@@ -74,78 +69,41 @@ def _section(note: dict[str, Any], fates: Sequence[dict[str, Any]]) -> list[str]
     ]
 
 
-def _later(
-    note: Mapping[str, Any], fates: Sequence[Mapping[str, Any]], known: Set[str]
-) -> list[str]:
-    """Return the scores of a later sample, also of its mutants that the first one lacks."""
-    counts = Counter(one["fate"] for one in fates)
-    new = [one for one in fates if one["name"] not in known]
-    of_new = Counter(one["fate"] for one in new)
+def _unseen(fates: Sequence[Mapping[str, Any]], known: Set[str]) -> list[str]:
+    """Return the scores of the mutants that the earlier sample lacks."""
+    unseen = [one for one in fates if one["name"] not in known]
+    counts = Counter(one["fate"] for one in unseen)
     return [
-        f"{len(fates):,} of {note['total']:,} mutants of a random order of seed {note['seed']}, "
-        f"judged by later properties: the score is **{score(counts)}**, by a property alone "
-        f"**{caught_alone(counts)}**. {len(new):,} of them are not among those above: **"
-        f"{score(of_new)}**, by a property alone **{caught_alone(of_new)}**."
+        f"{len(fates) - len(unseen):,} of them were in an earlier sample, whose survivors newer "
+        f"properties were written for. For the other {len(unseen):,} the score is "
+        f"**{score(counts)}**, by a property alone **{caught_alone(counts)}**."
     ]
 
 
 def _survivors(fates: Sequence[dict[str, Any]]) -> list[str]:
     survivors = [one for one in fates if one["fate"] == "survived"]
     cut_short = sum(one["by"] == CUT_SHORT for one in survivors)
-    again = records_again()
-    today = {one["name"]: today_of(one, again) for one in survivors}
-    counts = Counter(text.partition(" by ")[0] for text in today.values())
     rows = sorted(
         (
             f"`{one['module']}`",
             f"`{one['place']}`",
             cell(one["what"]),
             f"not found in {one['runs']:,} runs; {cell(reason_of(one))}",
-            today[one["name"]],
         )
         for one in survivors
     )
-    noticed = [one for one in fates if one["fate"] == "noticed"]
-    of_noticed = Counter(today_of(one, again).partition(" by ")[0] for one in noticed)
     return [
-        f"No run of the {len(survivors):,} survivors broke a property of that time. Reasons are by "
-        f"hand: read from the code, not measured. For {cut_short:,} the search for an equal run "
-        "was cut short. The last column is measured: the fate with today's properties and drawn "
-        f"runs, which do not enter the score ({_listed(counts)}). Of the {len(noticed)} noticed, "
-        f"today: {_listed(of_noticed)}. With these fates for the old ones a property alone catches "
-        f"**{caught_alone(counts_today(fates, again))}**.",
+        f"No run of the {len(survivors):,} survivors breaks a property. Reasons are by hand: read "
+        f"from the code, not measured. For {cut_short:,} the search for an equal run was cut "
+        "short.",
         "",
-        *table(("module", "function", "change", "reason", "today"), rows),
+        *table(("module", "function", "change", "reason"), rows),
     ]
 
 
-def _listed(counts: Counter[str]) -> str:
-    return ", ".join(f"{number} {fate}" for fate, number in counts.most_common())
-
-
-def counts_today(
-    fates: Sequence[Mapping[str, Any]], again: Mapping[str, Mapping[str, Any]]
-) -> Counter[str]:
-    """Count the fates, of what was not caught those of today; a gone mutant counts nowhere."""
-    return Counter(
-        today_of(one, again).partition(" by ")[0] if one["fate"] in NOT_CAUGHT else one["fate"]
-        for one in fates
-    )
-
-
-def today_of(one: Mapping[str, Any], again: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return a mutant's fate today, and the property if one catches it."""
-    found = again.get(one["name"])
-    if found is None:
-        return NOT_GENERATED
-    fate = str(found["fate"])
-    return f"{fate} by `{found['by']}`" if fate in ("caught", "noticed") else fate
-
-
-def records_again() -> dict[str, dict[str, Any]]:
-    """Return today's fates of survivors and noticed mutants by name."""
-    lines = AGAIN.read_text(encoding="utf-8").splitlines()
-    return {one["name"]: one for one in map(json.loads, lines)}
+def names_of_the_earlier_sample() -> frozenset[str]:
+    """Return the names of its mutants."""
+    return frozenset(EARLIER.read_text(encoding="utf-8").splitlines())
 
 
 def records() -> tuple[dict[str, Any], list[dict[str, Any]]]:
