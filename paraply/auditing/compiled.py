@@ -77,9 +77,9 @@ class CompiledEngine:
     def read(self, sources: Sequence[LogFile]) -> Iterator[Step]:
         """Judge the sources' transactions; yield each step."""
         for source in sources:
+            yield from self._judged(self._stream.scan_file(source))
             if lacks_an_end(self.report):
                 self._judge.lose_rows()
-            yield from self._judged(self._stream.scan_file(source))
 
     def finish(self) -> Iterator[Step]:
         """Judge the transaction that is open after the last source."""

@@ -81,7 +81,7 @@ class Judge(Protocol):
 
 
 def lacks_an_end(report: LogReport) -> bool:
-    """Return whether the file before was not read to its end."""
+    """Return whether the last file was not read to its end."""
     return bool(report.files) and not report.files[-1].read_to_end
 
 
@@ -129,9 +129,9 @@ class ReadableEngine:
         if self._is_text:
             yield from self._judged(read_text_transactions(sources, report=self.report))
         for source in () if self._is_text else sources:
+            yield from self._judged(self._stream.read_file(source))
             if lacks_an_end(self.report):
                 self._judge.lose_rows()
-            yield from self._judged(self._stream.read_file(source))
 
     def finish(self) -> Iterator[Step]:
         """Judge the transaction that is open after the last source."""

@@ -21,6 +21,7 @@ from tests.auditing.in_parts.auditing import (
     forge_conflicts,
     random_sizes,
 )
+from tests.auditing.test_audit_command import SAFE, UPDATE, write_log
 from tests.builders.log_forger import ForgedLog
 
 UNREADABLE = ("encrypted",)
@@ -117,6 +118,22 @@ def test_log_damaged_in_the_middle_is_read_as_far_as_by_one_auditor(logs, tmp_pa
         # A table map that was told of before CREATE came again is told of again by a part only.
         result.tables = [replace(table, sources=()) for table in result.tables]
     assert differences(whole, parts.result) == []
+
+
+@pytest.mark.parametrize("engine", ["readable", "compiled"])
+@pytest.mark.parametrize(("cut", "verdict"), [(0, Verdict.VIOLATED), (20, Verdict.UNKNOWN)])
+def test_rows_of_a_part_after_what_was_not_read_need_not_fit(tmp_path, engine, cut, verdict):
+    first, second = tmp_path / "bin.000001", tmp_path / "bin.000002"
+    write_log(first, SAFE)
+    write_log(second, [(1, 0, UPDATE, [(1, 8), (1, 9)])], ddl=False, first=5)
+    whole = first.read_bytes()
+    first.write_bytes(whole[: len(whole) - cut])
+    alone, parts = audit_both(
+        first, second, engine=engine,
+        sizes=PartSizes(block_bytes=1 << 20, part_blocks=1, approach_blocks=0),
+    )  # fmt: skip
+    assert alone.verdict is parts.result.verdict is verdict
+    assert differences(alone, parts.result) == []
 
 
 def test_transaction_longer_than_a_part_is_never_cut(logs):
