@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from paraply.verifying.errors import MALFORMED_MAP, MALFORMED_MAP_FILE, NO_COMMON_TABLE
-from paraply.verifying.recording import Layout, Recording
+from paraply.verifying.recording import Layout, Recording, names_defining
 from paraply.verifying.values import CASTS, incomparable
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.input_documents import read_toml
@@ -93,8 +93,7 @@ class Plan:
 
     def defined_by(self, *, is_target: bool) -> frozenset[str]:
         """Return names of which one is in a statement that may define a judged table."""
-        tables = {(pair.target if is_target else pair.source).lower() for pair in self.pairs}
-        return frozenset({"*", *tables, *(table.partition(".")[0] for table in tables)})
+        return names_defining(pair.target if is_target else pair.source for pair in self.pairs)
 
 
 def parse_rule(text: str) -> TableRule:

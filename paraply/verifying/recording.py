@@ -342,6 +342,12 @@ def identifying_key(schema: TableSchema) -> tuple[str, ...] | None:
     return () if schema.keys_known and schema.keys_complete else None
 
 
+def names_defining(tables: Iterable[str]) -> frozenset[str]:
+    """Return the names in ``Header.defines`` of a statement that may define one of the tables."""
+    folded = {table.lower() for table in tables}
+    return frozenset({"*", *folded, *(table.partition(".")[0] for table in folded)})
+
+
 def defined_names(txn: LoggedTransaction) -> tuple[str, ...]:
     """Return the names of ``Header.defines``."""
     found: set[str] = set()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from paraply.adapters.binlog.live_events import SentTransaction
 from paraply.properties.two_logs.following import ALONE, NOT_COME
-from paraply.verifying.recording import defined_names, identifying_key
+from paraply.verifying.recording import defined_names, identifying_key, names_defining
 from paraply.verifying.values import plain
 from paraply.vocabulary.log import ABSENT, UNKNOWN, LoggedKind, RowChange, RowImage
 from paraply.vocabulary.schema import TableSchema
@@ -57,8 +57,7 @@ class Comparison:
         """Return whether a statement of it defines a table that the target's log has shown."""
         if sent.kind is not LoggedKind.DDL:
             return False
-        tables = {table.lower() for table in self.seen - self.filtered}
-        judged = {"*", *tables, *(table.partition(".")[0] for table in tables)}
+        judged = names_defining(self.seen - self.filtered)
         return not judged.isdisjoint(defined_names(sent.transaction))
 
     def _doubt_statements(self, source: SentTransaction, target: SentTransaction) -> None:
