@@ -25,6 +25,7 @@ DOCUMENTS = {
     "mariadb-replication": "https://mariadb.com/kb/en/replication-overview/",
     "mariadb-isolation": "https://mariadb.com/docs/server/reference/sql-statements/administrative-sql-statements/set-commands/set-transaction",
     "mariadb-parallel": "https://mariadb.com/kb/en/parallel-replication/",
+    "mariadb-snapshot": "https://mariadb.com/kb/en/enhancements-for-start-transaction-with-consistent-snapshot/",
     "mariadb-gtid-wait": "https://mariadb.com/kb/en/master_gtid_wait/",
     "mariadb-semi-sync": "https://mariadb.com/kb/en/semisynchronous-replication/",
     "galera-isolation": "https://jira.mariadb.org/browse/MDEV-38977",
@@ -142,8 +143,9 @@ PROMISES: tuple[Promise, ...] = (
         reader_levels=("prefix",), condition=_for(("mysql",), *SNAPSHOT_LEVELS),
     ),
     Promise(
+        # Not of snapshots: see the admission. Reads of this level lock.
         text=_IN_ORDER, source="mariadb-parallel", reader_levels=("prefix",),
-        condition=_for(("mariadb",), *SNAPSHOT_LEVELS),
+        condition=_for(("mariadb",), IsolationLevel.SERIALIZABLE),
     ),
     *(
         Promise(
@@ -246,6 +248,12 @@ ADMISSIONS: tuple[Admission, ...] = (
             ((IsolationLevel.READ_UNCOMMITTED, IsolationLevel.READ_COMMITTED),
              "each read sets its own snapshot"),
         )
+    ),
+    Admission(
+        text="only START TRANSACTION WITH CONSISTENT SNAPSHOT has a position in the binary log:"
+        " others may see a transaction and miss one before it",
+        source="mariadb-snapshot", phenomena=("prefix",),
+        condition=_for(("mariadb",), IsolationLevel.REPEATABLE_READ),
     ),
     Admission(
         text="each read sets its own snapshot", source="mariadb-isolation", phenomena=_MIXED,

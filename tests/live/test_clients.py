@@ -96,7 +96,8 @@ def test_transfers_computed_by_clients_change_the_total_at_repeatable_read(famil
     result = run(family, until={"bank total", "log total"}, workload=BANK)
     assert {"bank total", "log total"} <= broken(result)
     # Each read shows the total after some transfer of the log, so the log lost the updates.
-    assert "prefix total" not in broken(result, "read-only")
+    if family == "mysql":
+        assert "prefix total" not in broken(result, "read-only")
 
 
 def test_reads_of_serializable_sessions_at_a_replica_are_stale(family):
@@ -139,10 +140,12 @@ def test_sets_and_counters_of_a_replica_are_stale_and_a_prefix(family, workload)
     stale = result.findings["all", "stale read"]
     assert stale.status is Status.DOCUMENTED
     assert any("GTID" in one and "bin.0" in one for one in stale.witness.transactions)
-    # In the end the replica has all, and each read on the way is a state of the source's log.
+    # In the end the replica has all. Each read of MySQL is a state of the source's log (MariaDB's
+    # snapshots need not be: test_snapshots).
     for label in (LOSSES[workload], "final reads", AT_SERVER):
         assert result.findings["all", label].status is Status.CONFIRMED
-    assert result.findings["read-only", "prefix"].status is Status.CONFIRMED
+    if family == "mysql":
+        assert result.findings["read-only", "prefix"].status is Status.CONFIRMED
     assert result.verdict() is not Verdict.VIOLATED
 
 
