@@ -312,7 +312,7 @@ def _take_bank(
     _add(
         result, READERS, PREFIX_TOTAL, "a read of all accounts shows no state of the log",
         Verdict.VIOLATED if strange else Verdict.HOLDS if totals else Verdict.UNKNOWN,
-        strange, tell, is_promised="prefix" in result.claim.reader_levels,
+        strange, tell, is_promised="prefix" in forbidden_by(result.claim.reader_levels),
         reason="no read of the accounts succeeded",
     )  # fmt: skip
 
